@@ -4,6 +4,7 @@
 |---|---|
 | draw text on a screen | `clean`, or `one_line` where it must stay on one row |
 | write text that others lay out: a pipe, a file, a browser | `portable` |
+| take what a person writes or pastes | `written`, and `left_out` to say what that leaves out |
 | draw text that arrives in fragments | `StreamCleaner` |
 | show what a person decides on | `reveal` |
 | read what a command printed | `printed` |
@@ -19,6 +20,7 @@ Nothing here parses markup: `[red]` is text. Every function takes time in propor
 import math
 import re
 from decimal import Decimal
+from typing import Final
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 
@@ -32,8 +34,11 @@ _INVISIBLE = (
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# Where words and signs need them: in Persian or Hindi, and in emoji that are made of several.
-_JOINERS = lazy_pattern("((?<=[^\0-\x7f])[\u200c\u200d](?=[^\0-\x7f])|(?<=\\S)[\ufe0e\ufe0f])")
+JOINERS: Final = "\u200c\u200d\ufe0e\ufe0f"
+"""What Persian, Hindi and emoji that are made of several are written with, and nobody sees."""
+_JOINERS = lazy_pattern(f"([{JOINERS}]+)")
+# Where words and signs need them.
+_JOINING = lazy_pattern("((?<=[^\0-\x7f])[\u200c\u200d](?=[^\0-\x7f])|(?<=\\S)[\ufe0e\ufe0f])")
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 _SURROGATES = "\ud800-\udfff"
 
@@ -68,8 +73,22 @@ def portable(text: str) -> str:
 
     For what is laid out elsewhere: by a terminal behind a pipe, by a browser.
     """
-    parts = _JOINERS.split(text)
-    return "".join([part if at % 2 else clean(part) for at, part in enumerate(parts)])
+    return _cleaned_between(_JOINING.split(text))
+
+
+def written(text: str) -> str:
+    """Return `text` as `clean` does, with all joiners and variation selectors that are in it.
+
+    For what a person writes, which is sent as it was written. `clean` it before drawing it.
+    """
+    return _cleaned_between(_JOINERS.split(text))
+
+
+def left_out(text: str) -> tuple[str, ...]:
+    """Return each kind of character that `written` takes out of `text`, as `U+202E`."""
+    found = dict.fromkeys(_SUSPECT.findall(text))
+    kept = f"{JOINERS}{_NEWLINES}\r"
+    return tuple(f"U+{ord(each):04X}" for each in found if each not in kept)
 
 
 def printed(text: str) -> str:
@@ -151,6 +170,11 @@ class StreamCleaner:
         text = self._return + _SEQUENCE.sub("", self._sequence)
         self._sequence = self._return = ""
         return _drawable(text)
+
+
+def _cleaned_between(parts: list[str]) -> str:
+    """Return the parts of a text in one, every second as it is and the others cleaned."""
+    return "".join([part if at % 2 else clean(part) for at, part in enumerate(parts)])
 
 
 def _drawable(text: str) -> str:

@@ -9,6 +9,7 @@ from amplifier_tui.base.text import (
     StreamCleaner,
     clean,
     encodable,
+    left_out,
     one_line,
     portable,
     printable,
@@ -17,6 +18,7 @@ from amplifier_tui.base.text import (
     shortened,
     spent_of,
     with_remedy,
+    written,
 )
 
 HOSTILE = st.text(
@@ -175,6 +177,14 @@ def test_a_problem_and_its_remedy_are_sentences() -> None:
     assert with_remedy("No 'x'", "Name another.") == "No 'x'. Name another."
     assert with_remedy("Why?", "Ask.") == "Why? Ask."
     assert [with_remedy("a", ""), with_remedy("", "b")] == ["a", "b"]
+
+
+def test_what_a_person_writes_keeps_its_joiners_and_what_it_loses_is_known() -> None:
+    text = "\u0645\u06cc\u200c\u062e \U0001f468\u200d\U0001f4bb \u2764\ufe0f\u2028\u200c"
+    assert written(text) == text.replace("\u2028", "\n")
+    assert left_out(text) == ()
+    assert written("a\u202eb\x1b[31m\u200bc\u200b\r\n") == "abc\n"
+    assert left_out("a\u202eb\x1b[31m\u200bc\u200b\r\n") == ("U+202E", "U+001B", "U+200B")
 
 
 def test_reveal_writes_out_what_cannot_be_seen() -> None:

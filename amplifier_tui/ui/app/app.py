@@ -276,6 +276,10 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     def _nothing_to_undo(self) -> None:
         program.nothing_to_undo(self)
 
+    @on(PromptInput.LeftOut)
+    def _left_out(self, event: PromptInput.LeftOut) -> None:
+        program.left_out(self, event.kinds)
+
     def on_app_focus(self) -> None:
         """The terminal came to the front."""
         if self.link is not None:

@@ -4,14 +4,11 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from rich.text import Text
 from textual import events
-from textual.document._document import EditResult, Location, Selection
-from textual.document._edit import Edit
 from textual.message import Message
 from textual.reactive import var
 
@@ -80,6 +77,13 @@ class PromptInput(EditArea, inherit_bindings=False):
     class NothingToUndo(Message):
         """The key that undoes was pressed, and nothing was written that it could undo."""
 
+    class LeftOut(Message):
+        """Of what was pasted or given, these kinds of characters are not in the draft."""
+
+        def __init__(self, kinds: tuple[str, ...]) -> None:
+            super().__init__()
+            self.kinds = kinds
+
     def __init__(self, history: History) -> None:
         self.chips = Chips()
         super().__init__(
@@ -130,6 +134,7 @@ class PromptInput(EditArea, inherit_bindings=False):
 
         Large pastes of this run become chips again, and what is too long without them as well.
         """
+        text = self._harmless(text)
         # Of a command what makes it one stays to be seen.
         seen = text[: len(text) - len(text.lstrip("!"))] if shell_draft(text) else ""
         shown = text[len(seen) :]
@@ -195,6 +200,9 @@ class PromptInput(EditArea, inherit_bindings=False):
                 await self.run_action("app.help")
             else:
                 self.past.leave()
+            return
+        if self.typed_unprinted(event):
+            self.past.leave()
             return
         # TextArea would take enter as a new line.
         event.prevent_default()
@@ -266,36 +274,10 @@ class PromptInput(EditArea, inherit_bindings=False):
         else:
             await self.run_action("app.quit_if_asked_twice")
 
-    def validate_selection(self, selection: Selection) -> Selection:
-        """Keep the cursor and the selection out of chips: what comes to one passes it."""
-        before = self.selection
-        start, end = map(self._passed, selection, before)
-        return Selection(start, end)
-
-    def _passed(self, at: Location, before: Location) -> Location:
-        """Return a place, or where one comes out of the chip it is in."""
-        chip = self._chip_at(at)
-        return at if chip is None else (at[0], chip[0] if before > at else chip[1])
-
-    def _chip_at(self, at: Location) -> tuple[int, int] | None:
-        """Return where the chip begins and ends that a place is within."""
-        row, column = at
-        if not self.chips.texts or row >= self.document.line_count:
-            return None
-        spans = self.chips.spans(self.document.get_line(row))
-        return next((span for span in spans if span[0] < column < span[1]), None)
-
-    def edit(self, edit: Edit) -> EditResult:
-        """Change the text; a chip goes in one piece, and takes nothing into it."""
-        start, end = sorted((edit.from_location, edit.to_location))
-        first, last = self._chip_at(start), self._chip_at(end)
-        if first is not None:
-            start = (start[0], first[1] if start == end else first[0])
-        if last is not None:
-            end = (end[0], last[1])
-        if first or last:
-            edit = replace(edit, from_location=start, to_location=end)
-        return super().edit(edit)
+    def pieces(self, line: str) -> list[tuple[int, int]]:
+        """Return the start and end of what in a line is one thing: chips, and signs of several."""
+        chips = self.chips.spans(line) if self.chips.texts else []
+        return chips + super().pieces(line)
 
     def action_cursor_up(self, select: bool = False) -> None:
         """Move up; from the first row, to the prompt before."""
@@ -341,9 +323,7 @@ class PromptInput(EditArea, inherit_bindings=False):
 
     def insert_paste(self, text: str) -> None:
         """Insert text from outside at the cursor: cleaned, and as a chip when it is large."""
-        from amplifier_tui.base.text import clean
-
-        text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = self._harmless(text.replace("\r\n", "\n").replace("\r", "\n"))
         if not text:
             return
         shown = text
@@ -353,6 +333,14 @@ class PromptInput(EditArea, inherit_bindings=False):
         result = self.replace(shown, *self.selection, maintain_selection_offset=False)
         self.move_cursor(result.end_location)
         self.past.leave()
+
+    def _harmless(self, text: str) -> str:
+        """Return a text without what could change the screen or hide in it, and say so."""
+        from amplifier_tui.base.text import left_out, written
+
+        if kinds := left_out(text):
+            self.post_message(self.LeftOut(kinds))
+        return written(text)
 
     def action_paste(self) -> None:
         """Paste what was copied inside the program."""

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
-from amplifier_tui.base.text import clean, one_line
+from amplifier_tui.base.text import one_line, written
 from amplifier_tui.host.client import SessionClient
 from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
@@ -172,7 +172,7 @@ class QueueSheet(GuardedSheet[None]):
             return
         self._edited = self._chosen
         text = self.query_one(QueuedText)
-        text.text = self._before = clean(self._state.queue.items[ids.index(self._edited)])
+        text.text = self._before = written(self._state.queue.items[ids.index(self._edited)])
         text.move_cursor(text.document.end)
         self.add_class("-editing")
         self.query_one(KeyRow).set_choices(_EDITING)

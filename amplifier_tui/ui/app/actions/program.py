@@ -16,6 +16,9 @@ from amplifier_tui.ui.keys.keymap import Keymap
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
 
+_KINDS = 5
+"""Kinds of characters that are named at once."""
+
 
 def leader(app: SessionApp) -> None:
     """Wait for the second key of a chord."""
@@ -66,6 +69,13 @@ def nothing_to_undo(app: SessionApp) -> None:
     """Say what leads to the shell: the key that undoes does so in most programs."""
     way = f": {app.keymap.way_to('app.suspend')} goes to the shell" if _has_shell(app) else ""
     app.say(f"There is nothing to undo{way}.")
+
+
+def left_out(app: SessionApp, kinds: tuple[str, ...]) -> None:
+    """Say which characters did not get into the draft, of which nobody sees that they lack."""
+    more = ", …" if len(kinds) > _KINDS else ""
+    named = ", ".join(kinds[:_KINDS])
+    app.say(f"Left out of the draft: control and invisible characters ({named}{more}).")
 
 
 def _has_shell(app: SessionApp) -> bool:
