@@ -46,9 +46,12 @@ _FETCHING: Final = frozenset(
 """Options of fetching that say nothing of where from, or to."""
 _RUNS: Final = (
     *("--build-fake-ancestor", "--config", "--exec", "--open-files-in-pager", "--output"),
-    *("--receive-pack", "--template", "--upload-pack"),
+    *("--receive-pack", "--template", "--unsafe-paths", "--upload-pack"),
 )
-"""Options that run a program, or name a file to be written; git takes their beginnings, too."""
+"""Options that run a program, or name a file to be written; git takes their beginnings, too.
+
+With one a patch may write in the repository's own folder.
+"""
 _STRATEGY: Final = "--strategy"
 _STRATEGIES: Final = frozenset({"octopus", "ort", "ours", "recursive", "resolve", "subtree"})
 """Git's own; any other names a program."""

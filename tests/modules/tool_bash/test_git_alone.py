@@ -126,6 +126,8 @@ WITH_OTHERS = [
     'x="run ./evil"; git bisect $x',
     "git bisect $(echo run) ./evil",
     "git submodule --quiet foreach evil",
+    "git apply --unsafe-paths x.patch",
+    "git apply --uns x.patch",
     "",
 ]
 
