@@ -124,6 +124,16 @@ def _rows(table: dict[str, str]) -> _Rows:
 
 
 _NARROW: Final = _rows(_CONFIGURES)
+_ONLY_AT_HOME: Final = (".config", "library")
+"""There each file counts, whatever its name."""
+_HALVES: Final = {
+    half: words
+    for half, slash, words in (
+        (*name.partition("/")[:2], words) for name, words in _NARROW[0].items()
+    )
+    if slash and half not in _ONLY_AT_HOME
+}
+"""Names of folders in which some names count that do not elsewhere."""
 _WIDE: Final = _rows({**_CONFIGURES, "builds and tests": _BUILDS})
 _SECRET_FILES: Final = _rows({_SECRETS: _SECRET_NAMES})
 _SECRET_PLACES: Final = _rows({_SECRETS: _SECRET_FOLDERS})
@@ -153,6 +163,14 @@ def configuring(name: str, folder: str = "") -> bool:
         folder: The name of the folder it is in: some do so only there.
     """
     return bool(_whom(name, folder))
+
+
+def configures_as_link(name: str) -> str:
+    """Return what a link of this name may configure by what is in the folder that it leads to.
+
+    As `.github`, of which only some of what is in it configures anything. Empty for other names.
+    """
+    return _HALVES.get(_plain(name), "")
 
 
 def _whom(name: str, folder: str) -> str:

@@ -157,9 +157,12 @@ def test_what_links_in_the_workspace_lead_to_is_asked_about(
     (tmp_path / ".vscode").symlink_to("cfg")
     (tmp_path / "pkg/.envrc").symlink_to("env/dev.sh")
     (tmp_path / "LIESMICH").symlink_to("README")
+    (tmp_path / "shared").mkdir()
+    (tmp_path / ".github").symlink_to("shared")
     assert asks_about_git(write(decide, "scripts/hook.sh", mode))
     for name, verdict in (
         *(("cfg/tasks.json", "ask"), ("cfg/new.json", "ask"), ("pkg/env/dev.sh", "ask")),
+        ("shared/hooks/a.json", "ask"),
         *(("README", "allow"), ("LIESMICH", "allow"), ("scripts/other.sh", "allow")),
     ):
         assert write(decide, name, mode).verdict == verdict, name

@@ -104,3 +104,28 @@ async def test_a_link_is_not_the_file_whose_text_says_where_it_leads(
         assert f"{name} would take effect" in output
         assert not os.path.lexists(shell.root / name)
     await until_told(told, "holds .envrc, .pre-commit-config.yaml")
+
+
+@pytest.mark.parametrize("name", [".github", ".gradle"])
+async def test_a_link_for_a_folder_of_which_parts_take_effect_counts(
+    shell: Shell, name: str
+) -> None:
+    output = await run(shell, f"mkdir -p x/hooks && ln -s x {name}")
+    assert f"{name} would take effect" in output and not os.path.lexists(shell.root / name)
+    (shell.root / name).symlink_to("x")
+    (shell.root / name / "hooks/a").write_text("mine")
+    output = await run(shell, f"echo evil > x/hooks/a; ls {name}/hooks")
+    assert (shell.root / "x/hooks/a").read_text() == "mine" and "a" in output
+    await run(shell, f"mkdir y; ln -sfn y {name}")
+    assert os.path.realpath(shell.root / name) != str(shell.root / "y")
+
+
+async def test_so_it_does_in_a_commit(repository: Shell) -> None:
+    prepare = (
+        "git clone -q . /tmp/evil && cd /tmp/evil && git config user.email a@b && git config "
+        "user.name a && mkdir -p x/hooks && echo > x/hooks/a && ln -s x .github && git add . && "
+        "git commit -qm evil"
+    )
+    assert "exit code 0" in await run(repository, prepare)
+    output = await run(repository, "git fetch -q /tmp/evil HEAD:got")
+    assert "holds .github, which would take effect" in output

@@ -22,7 +22,7 @@ from amplifier_tui.base.files.nearby import (
     obeyed_from_home,
 )
 from amplifier_tui.base.files.under import is_under
-from amplifier_tui.base.protected import configures, configuring
+from amplifier_tui.base.protected import configures, configures_as_link, configuring
 from amplifier_tui.base.repositories import places_named_by_settings
 from amplifier_tui.host.gate.places import PathPlace, resolved
 
@@ -110,8 +110,12 @@ def _from_links(root: Path, _now: int) -> tuple[tuple[str, Path], ...]:
     links = [*chain.from_iterable(_links_in(git) for git in above if git.is_dir())]
     for entry, _ in nearby(root, FolderListing(lambda *_: False, _entries_of(root))):
         links += [Path(entry)] if entry.is_symlink() else _links_in(Path(entry))
-    found = ((configures(link, root), resolved(link)) for link in links)
+    found = ((_whom(link, root), resolved(link)) for link in links)
     return tuple((whom, target) for whom, target in found if whom and root in target.parents)
+
+
+def _whom(link: Path, root: Path) -> str:
+    return configures(link, root) or configures_as_link(link.name)
 
 
 @lru_cache(maxsize=_MOST_KEPT)

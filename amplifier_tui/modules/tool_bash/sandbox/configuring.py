@@ -20,7 +20,7 @@ from amplifier_tui.base.files.nearby import (
     nearby,
     obeyed_from_home,
 )
-from amplifier_tui.base.protected import configuring, starts_from_home
+from amplifier_tui.base.protected import configures_as_link, configuring, starts_from_home
 from amplifier_tui.base.repositories import places_named_by_settings
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     folders_of_git,
@@ -340,8 +340,10 @@ class Look:
                 self._appearing[Path(entry)] = ""
                 self._of_another |= dict(folders_of_git(folder, self._listing)).keys() - {folder}
                 self._add(set(places_of_git(folder, self._listing)) - {folder})
-        elif configuring(entry.name, folder.name) or (
-            folder == self._home and starts_from_home(Path(entry.name))
+        elif (
+            configuring(entry.name, folder.name)
+            or (folder == self._home and starts_from_home(Path(entry.name)))
+            or (configures_as_link(entry.name) and entry.is_symlink())
         ):
             self._add([Path(entry), *links_below(Path(entry))])
         elif entry.is_symlink() and leads_past(Path(entry)):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files import read_regular
-from amplifier_tui.base.protected import configuring
+from amplifier_tui.base.protected import configures_as_link, configuring
 from amplifier_tui.base.repositories import places_of_hooks
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import Named, named_beside
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
@@ -34,6 +34,7 @@ _MOST_BYTES: Final = 200_000_000
 _FORGIVEN: Final = "-"
 _FILE: Final = "1"
 """How the mode of a file or of a link begins; that of a submodule is `160000`."""
+_LINK: Final = "120000"
 
 
 class Distrusted:
@@ -217,6 +218,7 @@ def _takes_effect(checkout: Path, places: Set[Path]) -> Callable[[ListedChange],
             or not places.isdisjoint((file, *file.parents))
             or inside in leading
             or file in leading_here
+            or (change.version[0] == _LINK and bool(configures_as_link(file.name)))
         )
 
     return takes_effect
