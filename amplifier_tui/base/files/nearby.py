@@ -13,6 +13,8 @@ from amplifier_tui.base.protected import configuring, holds_secrets_at
 _MOST_ENTRIES: Final = 16_000
 _MOST_PLACES: Final = 200
 _MOST_FOLDERS: Final = 500
+_MOST_STEPS: Final = 400
+"""Names on the way of a link: they may lead in a circle."""
 _PASSED_OVER: Final = frozenset({"node_modules", ".venv", "site-packages", "__pycache__"})
 """Folders of installed packages: large, and made anew by commands all the time."""
 _MAY_BE_PASSED_OVER: Final = frozenset({"venv", "env"})
@@ -149,6 +151,30 @@ def files_below(folder: Path) -> Iterator[Path]:
 def links_below(folder: Path) -> list[Path]:
     """Return the links below a folder, as far as a look at a few hundred files goes. Blocking."""
     return [each for each in islice(files_below(folder), _MOST_FOLDERS) if each.is_symlink()]
+
+
+def links_behind(link: Path) -> list[Path]:
+    """Return the links by which one leads on, those to folders among them. Blocking.
+
+    Args:
+        link: Absolute; the folder that it is in without links.
+    """
+    found: list[Path] = []
+    at, left = link.parent, [link.name]
+    for _ in range(_MOST_STEPS):
+        if not left:
+            break
+        name = left.pop()
+        at = at.parent if name == ".." else at / name
+        try:
+            target = Path(os.readlink(at))
+        except OSError:
+            continue
+        if at != link:
+            found.append(at)
+        at = Path(target.anchor) if target.anchor else at.parent
+        left += reversed(target.parts[1:] if target.anchor else target.parts)
+    return found
 
 
 def leads_past(link: Path) -> bool:

@@ -196,9 +196,15 @@ def test_what_links_in_guarded_folders_lead_to_is_asked_about(
         (tmp_path / folder).mkdir()
     (tmp_path / ".vscode/tasks.json").symlink_to("../dev/tasks.json")
     (tmp_path / "hk/pre-commit").symlink_to("../dev/pre.sh")
+    for folder in ("skills", "elsewhere", ".claude"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / ".claude/skills").symlink_to("../skills")
+    (tmp_path / "skills/a").symlink_to("../elsewhere")
+    (tmp_path / "skills/again").symlink_to("../skills")
     subprocess.run(["git", "config", "core.hooksPath", "hk"], cwd=tmp_path, check=True)
     assert write(decide, "dev/tasks.json", "auto").verdict == "ask"
     assert asks_about_git(write(decide, "dev/pre.sh", "auto"))
+    assert write(decide, "elsewhere/SKILL.md", "auto").verdict == "ask"
     assert write(decide, "dev/other", "auto").verdict == "allow"
 
 

@@ -129,3 +129,50 @@ async def test_so_it_does_in_a_commit(repository: Shell) -> None:
     assert "exit code 0" in await run(repository, prepare)
     output = await run(repository, "git fetch -q /tmp/evil HEAD:got")
     assert "holds .github, which would take effect" in output
+
+
+@pytest.mark.parametrize(
+    ("led", "there", "evil"),
+    [
+        (".git/hooks/pre-commit -> ../../a", "a -> real", "ln -sfn e a"),
+        (".git/hooks/pre-commit -> ../../scripts/real", "scripts -> .", "ln -sfn evil scripts"),
+        ("tools -> a", "a -> real", "ln -sfn e a"),
+        (".vscode/tasks.json -> ../a", "a -> real", "rm a; cp e a"),
+        (".claude/skills -> ../sk", "sk/a -> ../real", "echo evil > real"),
+    ],
+)
+async def test_no_link_on_the_way_is_led_elsewhere(
+    shell: Shell, led: str, there: str, evil: str
+) -> None:
+    await run(shell, "git init -q && git config filter.x.clean 'sh ./tools'", None)
+    for folder in (".vscode", ".claude", "sk", "evil"):
+        (shell.root / folder).mkdir()
+    (shell.root / "real").write_text("mine\n")
+    for each in (there, led):
+        link, _, target = each.partition(" -> ")
+        (shell.root / link).symlink_to(target)
+    link = led.partition(" ")[0]
+    await run(shell, f"echo evil > e; echo evil > evil/real; {evil}")
+    for found in (shell.root / link, shell.root / link / "a"):
+        assert not found.is_file() or found.read_text() == "mine\n"
+
+
+async def test_nor_is_one_in_a_commit(shell: Shell, told: list[str]) -> None:
+    made = (
+        "git init -q -b main . && git config user.email a@b && git config user.name a && "
+        "echo mine > real && ln -s real a && ln -s ../../a .git/hooks/pre-push && git add . && "
+        "git commit -qm first && git checkout -qb other && cp real r2 && ln -sf r2 a && "
+        "git add . && git commit -qm other && git checkout -q main"
+    )
+    assert "exit code 0" in await run(shell, made, None)
+    output = await run(shell, "git checkout -q other && git checkout -q main && git merge -q other")
+    assert "exit code 0" in output and "would take effect" not in output
+    prepare = (
+        "git clone -q . /tmp/evil && cd /tmp/evil && git config user.email a@b && git config "
+        "user.name a && echo evil > e && ln -sf e a && git add . && git commit -qm evil"
+    )
+    assert "exit code 0" in await run(shell, prepare)
+    output = await run(shell, "git fetch -q /tmp/evil HEAD:got && git reset -q --hard got")
+    assert "holds a, which would take effect" in output
+    hook = shell.root / ".git/hooks/pre-push"
+    assert not hook.exists() or hook.read_text() == "mine\n"

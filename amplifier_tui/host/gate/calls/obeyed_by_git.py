@@ -40,6 +40,7 @@ _OBEYED: Final = frozenset(
 """What git obeys beside it, or goes on with."""
 _IGNORE_CASE: Final = sys.platform in ("darwin", "win32")
 _MOST_KEPT: Final = 64
+_MOST_TARGETS: Final = 2_000
 
 
 def told_of_git(place: PathPlace) -> PathPlace:
@@ -110,8 +111,14 @@ def _from_links(root: Path, _now: int) -> tuple[tuple[str, Path], ...]:
     links = [*chain.from_iterable(_links_in(git) for git in above if git.is_dir())]
     for entry, _ in nearby(root, FolderListing(lambda *_: False, _entries_of(root))):
         links += [Path(entry)] if entry.is_symlink() else _links_in(Path(entry))
-    found = ((_whom(link, root), resolved(link)) for link in links)
-    return tuple((whom, target) for whom, target in found if whom and root in target.parents)
+    found: dict[Path, str] = {}
+    left = [(_whom(link, root), resolved(link)) for link in links]
+    while left and len(found) < _MOST_TARGETS:
+        whom, target = left.pop()
+        if whom and root in target.parents and target not in found:
+            found[target] = whom
+            left += [(whom, resolved(each)) for each in links_below(target)]
+    return tuple((whom, target) for target, whom in found.items())
 
 
 def _whom(link: Path, root: Path) -> str:

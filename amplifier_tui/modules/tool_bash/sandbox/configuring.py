@@ -15,6 +15,7 @@ from amplifier_tui.base.files.nearby import (
     files_below,
     goes_on,
     leads_past,
+    links_behind,
     links_below,
     marks_environment,
     nearby,
@@ -101,6 +102,8 @@ class Look:
         self._known = known
         self._held: dict[Path, list[Identity | None]] = {}
         self._targets: dict[Path, tuple[Path, Identity | None]] = {}
+        self._ways: dict[Path, tuple[Path, dict[Path, Identity | None]]] = {}
+        """Where links led before, and the links behind them that did."""
         self._appearing: dict[Path, str] = {}
         """What counts where it was not there before, and where it leads."""
         self._of_another: set[Path] = set()
@@ -167,6 +170,10 @@ class Look:
         self._known.listed |= self._listing.listed
         self._known.identities |= {_entry(place, each) for place, each in self.places.items()}
 
+    def with_ways(self) -> frozenset[Path]:
+        """Return the places, and the links behind those of them that are links."""
+        return frozenset((*self.places, *(each for _, way in self._ways.values() for each in way)))
+
     def remember_inside(self) -> None:
         """Know what is in the folders that a command can't change, too: git may take it up."""
         folders = [each for each in self.places if ".git" not in each.parts and each.is_dir()]
@@ -187,7 +194,7 @@ class Look:
         # Without it the rest of such a repository takes no effect.
         inert = {place.parent for place in found & appeared if is_head(place.name)}
         made = {
-            self._led_by(place) or place
+            self._led_by(place) or self._misled_by(place) or place
             for place in found
             if place in appeared or inert.isdisjoint(place.parents) or now._counts_itself(place)
         }
@@ -299,11 +306,20 @@ class Look:
         )
 
     def _leads_elsewhere(self, link: Path) -> bool:
-        """Whether something else was put where a link leads."""
+        """Whether a link leads elsewhere by another one, or something else was put there."""
+        if self._misled_by(link) is not None:
+            return True
         if link not in self._targets:
             return False
         target, was = self._targets[link]
         return not self._is_held(target) and (target_of(link), identity_of(target)) != (target, was)
+
+    def _misled_by(self, link: Path) -> Path | None:
+        """Return the link behind another that is not the one it was, and leads it elsewhere."""
+        target, way = self._ways.get(link, (link, {}))
+        if not way or target_of(link) == target:
+            return None
+        return next((each for each, was in way.items() if identity_of(each) != was), None)
 
     def keeps(self, place: Path) -> bool:
         """Whether a command can't have changed or replaced a place, and nobody else did."""
@@ -358,8 +374,12 @@ class Look:
             # What is written where a link leads takes effect as well. One that a command makes goes
             # itself, and not what it leads to.
             target = target_of(place) if self._first and not is_link_of_git(place) else None
-            if target is not None and self._workspace in target.parents:
-                self._add([target])
+            if target is None or place in self._ways:
+                continue
+            way = (each for each in links_behind(place) if self._workspace in each.parents)
+            self._ways[place] = (target, {each: identity_of(each) for each in way})
+            if self._workspace in target.parents:
+                self._add([target, *links_below(target)])
 
 
 def target_of(place: Path) -> Path | None:

@@ -99,7 +99,7 @@ class Made:
         self._git, self._of_git = git, of_git
         if of_git:
             before.remember_inside()
-            self._places = places = frozenset(before.places)
+            self._places = places = before.with_ways()
             around = checkouts(places, self._workspace)
             for checkout in around:
                 self._aside.distrusted.forgive(checkout, self._aside.known.seen, places)
