@@ -59,12 +59,22 @@ _RUNS: Final = re.compile(
     r"|sequence\.editor|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|interactive\.difffilter"
     r"|(?:filter|diff|merge|mergetool|difftool|remote|trailer|lfs)\..*"
     r"\.(?:clean|smudge|process|command|cmd|textconv|driver|uploadpack|receivepack|path)"
-    r"|gpg\.ssh\.defaultkeycommand|init\.templatedir|diff\.external|uploadpack\.packobjectshook",
+    r"|gpg\.ssh\.defaultkeycommand|diff\.external|uploadpack\.packobjectshook"
+    r"|hook\..*\.command|tar\..*\.command|(?:browser|man|guitool)\..*\.cmd|imap\.tunnel"
+    r"|sendemail\.(?:.*\.)?(?:smtpserver|sendmailcmd|tocmd|cccmd|headercmd)|core\.attributesfile",
     re.DOTALL,
 )
-"""Settings that name a command."""
+"""Settings that name a command, or a file that names some."""
+_TEMPLATE: Final = "init.templatedir"
+_ENTERS: Final = ("cd", "pushd")
+_MAY_RUN: Final = (
+    (re.compile(r"alias\..*|submodule\..*\.update", re.DOTALL), "!"),
+    (re.compile(r"remote\..*\.(?:push)?url", re.DOTALL), "ext::"),
+)
+"""Settings that do so where their value begins in a certain way."""
 _BETWEEN: Final = re.compile(r"[\s;|&()\"'<>!=`]+")
 """What stands between words that may be names of files, however they are quoted."""
+_MOST_PARTS: Final = 40
 _TOO_LONG: Final = -1
 _BY_CALL: Final = "command"
 """The scope of what a call of git sets for itself."""
@@ -246,16 +256,57 @@ def _settings(checkout: Path) -> list[_Setting]:
 
 
 def _programs_of(checkout: Path, settings: Iterable[_Setting]) -> tuple[Path, ...]:
-    """Return the files that commands in settings name, in the checkout."""
+    """Return the files that commands in settings name, in the checkout, and folders of such."""
+    top = Path(os.path.realpath(checkout))
     found: set[Path] = set()
     for each in settings:
-        if _RUNS.fullmatch(each.name):
-            words = filter(None, _BETWEEN.split(each.value))
-            named = ((word, _place(checkout, word)) for word in words)
-            # What is not there yet may come.
-            found.update(place for word, place in named if "/" in word or os.path.isfile(place))
-    top = Path(os.path.realpath(checkout))
+        if each.name == _TEMPLATE and each.value:
+            found.add(_place(checkout, each.value))
+        elif _names_command(each):
+            found |= _named_in(each.value, checkout, top)
     return tuple(sorted(each for each in found if top in each.parents))
+
+
+def _named_in(text: str, checkout: Path, top: Path) -> set[Path]:
+    """Return what the words of a command name, those behind it that it goes into among them."""
+    words = list(filter(None, _BETWEEN.split(text)))
+    found, folders = set(), []
+    for before, word in zip(("", *words), words, strict=False):
+        for place in _places_of(checkout, word):
+            if not place.is_dir():
+                found.add(place)
+            elif top in place.parents:
+                folders.append(place)
+                if "/" in word and before not in _ENTERS and place == _place(checkout, word):
+                    found.add(place)
+    # Only what is there: any word may be the name of a folder.
+    inside = (_place(folder, word) for folder in dict.fromkeys(folders) for word in words)
+    return found.union(filter(os.path.isfile, inside))
+
+
+def _names_command(setting: _Setting) -> bool:
+    return _RUNS.fullmatch(setting.name) is not None or any(
+        setting.value.startswith(begin) and name.fullmatch(setting.name) for name, begin in _MAY_RUN
+    )
+
+
+def _places_of(checkout: Path, word: str) -> Iterator[Path]:
+    """Yield what a word of a command may name in a checkout; any part may stand for a folder."""
+    place = _place(checkout, word)
+    if "/" not in word:
+        if os.path.lexists(place):
+            yield place
+        return
+    # What is not there yet may come.
+    yield place
+    if os.path.isfile(place) or not word.startswith(("/", "$")):
+        return
+    # A variable, or the output of a command, says where the checkout is.
+    parts = word.split("/")
+    for at in range(1, min(len(parts), _MOST_PARTS)):
+        rest = _place(checkout, "/".join(parts[at:]))
+        if at == 1 or os.path.isfile(rest):
+            yield rest
 
 
 def _place(folder: Path, text: str) -> Path:

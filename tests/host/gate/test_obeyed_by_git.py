@@ -179,6 +179,57 @@ def test_what_settings_have_git_run_is_asked_about(decide: Decide, tmp_path: Pat
     assert write(decide, "other.sh", "auto").verdict == "allow"
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("filter.nb.clean", '"$(git rev-parse --show-toplevel)/tools/clean.sh"'),
+        ("filter.nb.clean", "cd tools && ./clean.sh"),
+        ("filter.nb.clean", 'cd "$(git rev-parse --show-toplevel)/tools" && sh clean.sh'),
+        ("diff.x.textconv", "$PWD/tools/clean.sh"),
+        ("core.fsmonitor", "${GIT_DIR:-.git}/../tools/clean.sh"),
+        ("alias.st", "!sh tools/clean.sh"),
+        ("hook.lint.command", "./tools/clean.sh"),
+        ("tar.tgz.command", "./tools/clean.sh"),
+        ("submodule.lib.update", "!./tools/clean.sh"),
+        ("sendemail.smtpserver", "./tools/clean.sh"),
+        ("core.attributesFile", "tools/clean.sh"),
+        ("remote.origin.url", "ext::sh tools/clean.sh"),
+    ],
+)
+def test_it_is_however_they_name_it(
+    decide: Decide, tmp_path: Path, setting: str, value: str
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "tools").mkdir()
+    for name in ("tools/clean.sh", "tools/other.sh"):
+        (tmp_path / name).touch()
+    subprocess.run(["git", "config", setting, value], cwd=tmp_path, check=True)
+    assert asks_about_git(write(decide, "tools/clean.sh", "auto"))
+    assert write(decide, "tools/other.sh", "auto").verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("alias.st", "status -s tools/clean.sh"),
+        ("core.pager", "/bin/sh"),
+        ("credential.helper", "!/usr/bin/env tools"),
+        ("core.editor", "code --wait"),
+        ("remote.origin.url", "https://example.com/tools/clean.sh"),
+    ],
+)
+def test_what_they_do_not_run_is_not(
+    decide: Decide, tmp_path: Path, setting: str, value: str
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "tools").mkdir()
+    for name in ("tools/clean.sh", "sh"):
+        (tmp_path / name).touch()
+    subprocess.run(["git", "config", setting, value], cwd=tmp_path, check=True)
+    for name in ("tools/clean.sh", "sh", "code/x"):
+        assert write(decide, name, "auto").verdict == "allow"
+
+
 def test_a_folder_that_a_link_makes_that_of_hooks_is_asked_about(
     decide: Decide, tmp_path: Path
 ) -> None:
