@@ -3,6 +3,7 @@ from textual import events
 from textual.widgets import Input
 
 from amplifier_tui.ui.app.app import AmplifierApp
+from amplifier_tui.ui.dialogs.modules.leader import LeaderPopup
 from amplifier_tui.ui.dialogs.pickers import ThemePicker
 from tests.ui.driving import running
 from tests.ui.state.make import turn
@@ -42,3 +43,22 @@ async def test_who_stops_a_turn_from_a_row_of_the_conversation_writes_next() -> 
         assert drive.client.named("interrupt") == [(False, 1)]
         await drive.write("not that")
         assert drive.draft == "not that"
+
+
+@pytest.mark.parametrize("pasted", ["f", "# notes", "fork\nq"])
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_what_is_pasted_after_the_leader_is_text_and_no_chord(
+    pasted: str, at_once: bool
+) -> None:
+    async with running() as drive:
+        if at_once:
+            drive.app.post_message(events.Key("ctrl+x", None))
+        else:
+            await drive.press("ctrl+x")
+            await drive.dialog(LeaderPopup)
+        drive.app.post_message(events.Paste(pasted))
+        await drive.until(lambda: drive.draft == pasted)
+        await drive.closed()
+        assert [name for name, *_ in drive.client.calls] == ["open"]
+        await drive.press("ctrl+x")
+        await drive.dialog(LeaderPopup)

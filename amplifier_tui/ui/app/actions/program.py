@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.app import SuspendNotSupported
 
 from amplifier_tui.paths import user_config_dir
@@ -29,8 +30,11 @@ def leader(app: SessionApp) -> None:
         if action_id is not None:
             name, _, argument = action_id.partition(" ")
             await app.run_by_id(name, argument)
+        elif popup.pasted:
+            app.post_message(events.Paste(popup.pasted))
 
-    app.push_screen(LeaderPopup(app.keymap), chosen)
+    popup = LeaderPopup(app.keymap)
+    app.push_screen(popup, chosen)
 
 
 def palette(app: SessionApp) -> None:

@@ -47,6 +47,8 @@ class LeaderPopup(Sheet[str]):
         self._leader = keymap.leader()
         self.turning = {key: by for key, by in _TURNING if key not in self._chords}
         """Keys that turn the pages, and by how many."""
+        self.pasted = ""
+        """What was pasted in place of a key: it is no chord, whatever it begins with."""
         self._pages: list[list[Content]] = []
         self._page = 0
 
@@ -81,6 +83,13 @@ class LeaderPopup(Sheet[str]):
         event.stop()
         event.prevent_default()
         self.take(event.key)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Close, and leave what was pasted to what had the keys before."""
+        event.stop()
+        event.prevent_default()
+        self.pasted = event.text
+        self.finish()
 
     def take(self, key: str) -> None:
         """Close with what the key means, or with nothing; or show another page."""
