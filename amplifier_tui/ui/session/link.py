@@ -320,11 +320,11 @@ class SessionLink:
             self.tab.restore(event.prompt, selected=True)
 
     def _model_chosen(self, event: ModelChanged) -> None:
-        effort = f", effort {event.effort}" if event.effort else ""
+        effort = f" ({event.effort})" if event.effort else ""
         bundle = self._state.facts.bundle
         if not event.doubted:
-            # Short: with most names it is whole at 80 cells.
-            self.tab.say(f"{event.model}{effort} answers next, in later sessions of {bundle} too.")
+            # Whole at 80 cells with most names; what the user has just chosen may be cut.
+            self.tab.say(f"Now and in later {bundle} sessions: {event.model}{effort}")
         self._screen.post_message(ModelChosen(bundle, event))
 
     def submit(self, text: str, *, queue: bool) -> bool:

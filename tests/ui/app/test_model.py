@@ -8,6 +8,8 @@ import pytest
 from amplifier_tui.host.client import ModelCard, ModelChoice
 from amplifier_tui.host.events import (
     Failed,
+    Mode,
+    ModeChanged,
     ModelChanged,
     Notice,
     TurnEnded,
@@ -81,7 +83,7 @@ async def test_a_model_is_found_switched_to_and_remembered(size: tuple[int, int]
         await drive.push(
             changed(provider="ollama", model="qwen-coder", context_window=32_768, chosen="model")
         )
-        assert "qwen-coder answers next, in later sessions of coding too." in drive.text()
+        assert "Now and in later coding sessions: qwen-coder" in drive.text()
         # An answer of the model before, counted late, does not bring its name back.
         late = UsageChanged(session_id=SESSION, session=Usage(), model="")
         await drive.push(late)
@@ -150,3 +152,17 @@ async def test_on_a_small_screen_the_name_of_a_model_is_read_whole() -> None:
         await drive.dialog(ModelPicker)
         await drive.until(lambda: "claude-sonnet-5-5" in drive.text())
         assert "1M" in drive.text() and "$2 in, $10 out" in drive.text()
+
+
+@pytest.mark.parametrize("mode", ["ask", "plan", "edits", "auto"])
+@pytest.mark.parametrize(
+    ("model", "effort"), [("claude-sonnet-4-5-20250929", ""), ("gpt-5.1-codex-max", "high")]
+)
+async def test_that_a_choice_holds_for_later_sessions_is_said_whole_in_80_columns(
+    mode: Mode, model: str, effort: str
+) -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(ModeChanged(session_id=SESSION, mode=mode))
+        await drive.push(changed(model=model, effort=effort, chosen="model"))
+        how = f" ({effort})" if effort else ""
+        assert f"Now and in later coding sessions: {model}{how}" in drive.text()
