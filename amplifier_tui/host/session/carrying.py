@@ -51,6 +51,8 @@ class Carried:
         limit: What it may use, as it is stored; none of a fork.
         rules: Its own rules that deny and ask, as they are stored.
         mounted: The modules that the user mounted in it, as they are stored.
+        origin: The session that is told as the one it was taken from; empty for that it comes from.
+        left: Called once it goes on in the new session.
     """
 
     session_id: str
@@ -68,6 +70,8 @@ class Carried:
     limit: Mapping[str, Any] = field(default_factory=dict)
     rules: Mapping[str, Any] = field(default_factory=dict)
     mounted: Mapping[str, Any] = field(default_factory=dict)
+    origin: str = ""
+    left: Callable[[], None] = lambda: None
 
     def put_into(self, store: SessionStore) -> None:
         """Write it into the folder of a new session, what makes that one in the list at last."""
@@ -78,7 +82,7 @@ class Carried:
             store.add_outcome(rows, event)
         store.queue.save(self.queue)
         metadata = store.metadata
-        metadata.parent_id = self.session_id
+        metadata.parent_id = self.origin or self.session_id
         metadata.name = self.title
         metadata.limit = dict(self.limit)
         metadata.rules, metadata.mounted = dict(self.rules), dict(self.mounted)
@@ -127,6 +131,8 @@ async def moved(store: SessionStore, state: Mapping[str, Any] | None, used: Usag
             limit=store.metadata.limit,
             rules=store.metadata.rules,
             mounted=store.metadata.mounted,
+            origin=store.origin,
+            left=store.pass_on,
         )
 
     return await asyncio.to_thread(copy)

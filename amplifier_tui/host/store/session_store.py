@@ -24,6 +24,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, partial_file, queue_file
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.lanes import TRANSCRIPT
+from amplifier_tui.host.store.listing.pins import pinned
 from amplifier_tui.host.store.metadata import (
     LOCK_TIME,
     Called,
@@ -93,6 +94,9 @@ class SessionStore:
         self._troubled: set[Path] = set()
         self._lock = FileLock(folder / LOCK_NAME)
         self._is_new = not folder.exists()
+        self._came_along = 0
+        """Rows that came along from another session."""
+        self._has_noted = self._is_passed_on = False
         self._is_others = False
         self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
         self._outcomes = SessionFile(folder / DISPLAY, self._trouble)
@@ -138,7 +142,24 @@ class SessionStore:
     @property
     def has_work(self) -> bool:
         """Whether there is something to come back to: words, or commands of the user's own."""
-        return bool(self.rows) or self._has_commands or not self.rewinds.is_empty
+        said = bool(self.rows) or self._has_commands or not self.rewinds.is_empty
+        return said and not self._is_passed_on
+
+    @property
+    def origin(self) -> str:
+        """The session that what goes on from here was taken from: where nothing is its own, its."""
+        return self.folder.name if self._has_own else self.metadata.parent_id
+
+    @property
+    def _has_own(self) -> bool:
+        """Whether it has anything that did not come along into it."""
+        came = self._is_new and self.rows == self._came_along and self.rewinds.is_empty
+        kept = self._has_noted or self.metadata.tags or self.folder.name in pinned()
+        return not came or bool(kept)
+
+    def pass_on(self) -> None:
+        """Its conversation goes on in another session: where nothing is its own, it is not kept."""
+        self._is_passed_on = not self._has_own
 
     @property
     def metadata(self) -> Metadata:
@@ -198,6 +219,7 @@ class SessionStore:
         if rows:
             self._transcript.append(b"".join(map(encode_row, rows)))
             self.rows += len(rows)
+            self._came_along = self.rows
             self.partial.start_at(self.rows)
             self.metadata.first_prompt = self.metadata.first_prompt or first_prompt(rows)
 
@@ -291,6 +313,7 @@ class SessionStore:
             # What the user runs meanwhile stands below the words on screen, whose row is to come.
             below = isinstance(event, ShellStarted | ShellEnded | Notice)
             beside = below and self.partial.awaits_row
+            self._has_noted = True
             self.add_outcome(self.rows + beside, event)
 
     def add_outcome(self, rows: int, event: HostEvent) -> None:

@@ -18,8 +18,10 @@ from amplifier_tui.host.door.opener import SessionOpener
 from amplifier_tui.host.events import (
     Failed,
     Notice,
+    SessionClosed,
     SessionHeld,
     SessionOpened,
+    ShellEnded,
     TitleChanged,
     TurnEnded,
 )
@@ -169,3 +171,54 @@ def test_a_session_that_is_open_here_is_not_opened_again_by_another_name(
     assert driver.wait(TurnEnded).turn == 2
     assert any("open already" in each.text for each in driver.of(Notice))
     assert not driver.of(SessionHeld) and len(driver.of(SessionOpened)) == 1
+
+
+def cards(driver: Driver) -> dict[str, str]:
+    """The stored sessions, each with the one it was taken from."""
+    found = driver.client.sessions(here=False).result(10).cards
+    return {card.session_id: card.parent_id for card in found}
+
+
+def test_a_switch_there_and_back_leaves_no_copy_in_which_nothing_was_said(
+    project: Project, driver: Driver
+) -> None:
+    one, two = project.bundle("one"), project.bundle("two")
+    first = driver.open(one).session_id
+    driver.turn("hello")
+    driver.client.switch_bundle(two)
+    between = driver.wait(SessionOpened).session_id
+    driver.client.switch_bundle(one)
+    last = driver.wait(SessionOpened).session_id
+    closed = driver.wait(SessionClosed, lambda event: event.session_id == between)
+    assert closed.resume_command == ""
+    assert cards(driver) == {first: "", last: first}
+    assert [row["role"] for row in project.rows(last)] == ["user", "assistant"]
+    assert driver.turn("more").turn == 2
+
+
+@pytest.mark.parametrize("own", ["a turn", "a pin", "a command"])
+def test_a_session_that_a_switch_leaves_is_kept_where_anything_is_its_own(
+    project: Project, driver: Driver, own: str
+) -> None:
+    one, two = project.bundle("one"), project.bundle("two")
+    first = driver.open(one).session_id
+    driver.turn("hello")
+    driver.client.switch_bundle(two)
+    between = driver.wait(SessionOpened).session_id
+    match own:
+        case "a turn":
+            driver.turn("here")
+        case "a command":
+            driver.client.shell("true")
+            driver.wait(ShellEnded)
+        case _:
+            (key,) = (
+                card.key
+                for card in driver.client.sessions(here=False).result(10).cards
+                if card.session_id == between
+            )
+            assert problem(driver.client.pin_session(key, on=True)) == ""
+    driver.client.switch_bundle(one)
+    last = driver.wait(SessionOpened).session_id
+    driver.wait(SessionClosed, lambda event: event.session_id == between)
+    assert cards(driver) == {first: "", between: first, last: between}

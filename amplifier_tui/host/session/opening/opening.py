@@ -287,6 +287,8 @@ class Opening:
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._notices.mistakes, prepared)
         live.at_close(loop.call_later(AFTERWARDS, self._tidy, parts.gating.approvals).cancel)
+        if self._carried is not None:
+            self._carried.left()
         return live
 
     def _tidy(self, approvals: ApprovalQueue) -> None:
