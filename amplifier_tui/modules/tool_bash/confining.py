@@ -103,6 +103,7 @@ class Confined:
         was_there: Names of what is in that folder before.
         made: What it makes that would take effect outside of the sandbox; None where it can make
             nothing, or may.
+        read_only: What of the workspace is read-only to it.
     """
 
     command: Sequence[str]
@@ -111,6 +112,18 @@ class Confined:
     scratch: Path | None = None
     was_there: frozenset[str] = frozenset()
     made: Made | None = None
+    read_only: tuple[Path, ...] = ()
+
+    async def hold(self, pid: int, after: float = 0.0) -> None:
+        """Keep from it what is read-only, also where that is replaced from outside.
+
+        Args:
+            pid: The number of its process.
+            after: Seconds after which: most commands have ended by then.
+        """
+        if self.made is not None and self.read_only:
+            await asyncio.sleep(after)
+            await asyncio.to_thread(self.made.hold, pid, self.read_only)
 
     def finish(self) -> list[str]:
         """Move aside what the command made that would take effect elsewhere, as it ends. Blocking.
@@ -352,6 +365,7 @@ class Confining:
             scratch / "tmp",
             frozenset({*leading, *(each.name for each in (scratch / "tmp").iterdir())}),
             made,
+            sandbox.read_only,
         )
 
 

@@ -174,6 +174,10 @@ class Look:
         """Return the places, and the links behind those of them that are links."""
         return frozenset((*self.places, *(each for _, way in self._ways.values() for each in way)))
 
+    def lose(self) -> None:
+        """Hold nothing any more that is gone: what comes in its place may be a command's."""
+        self._held = {place: above for place, above in self._held.items() if os.path.lexists(place)}
+
     def remember_inside(self) -> None:
         """Know what is in the folders that a command can't change, too: git may take it up."""
         folders = [each for each in self.places if ".git" not in each.parts and each.is_dir()]

@@ -3,7 +3,7 @@
 import os
 import shutil
 import threading
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -42,6 +42,7 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     tips_of,
 )
 from amplifier_tui.modules.tool_bash.telling import LONGEST_NAME, Telling, cut
+from amplifier_tui.modules.tool_bash.users_places import UsersPlaces
 
 _MOST_LOOKS: Final = 5
 _SHOWS_OTHERS: Final = "show other contents for what is there (`git replace`): they are deleted"
@@ -75,9 +76,7 @@ class Made:
         self._telling = Telling(workspace, aside.folder, aside.tell)
         self._renamed = False
         self._looking = threading.Lock()
-        # What the user, or this program for the user, made while it runs, and it may change. To
-        # later commands that is read-only.
-        self._users: set[Path] = set()
+        self._users = UsersPlaces()
         self._early: list[Path] = []
         self._excused: list[Callable[[Path], bool]] = []
         watch(self)
@@ -107,7 +106,7 @@ class Made:
             self._named = {checkout: named_beside(checkout) for checkout in around}
             distrusted = self._aside.distrusted.all()
             self._staged = {checkout: staged(checkout, distrusted, places) for checkout in around}
-            self._takes_up = takes_up
+            self._takes_up = self._users.takes_up = takes_up
             self._aside.take_commits()
         self._runs = {
             place: runs
@@ -116,8 +115,17 @@ class Made:
         }
         self._before = before
         for place in self._early:
-            self._users |= before.take_now(place)
+            self._users.add(before.take_now(place))
         self._aside.begun(self)
+
+    def hold(self, pid: int, places: Iterable[Path]) -> None:
+        """Keep from it what is read-only to it, also where others replace that. Blocking.
+
+        Args:
+            pid: The number of the process that made its sandbox.
+            places: What is read-only to it.
+        """
+        self._users.hold(pid, places)
 
     def take_commits(self) -> None:
         """Tell of commits that came and hold what would take effect. Blocking."""
@@ -166,11 +174,11 @@ class Made:
         if place.is_relative_to(self._workspace):
             self._early.append(place)
             if self._before is not None:
-                self._users |= self._before.take_now(place)
+                self._users.add(self._before.take_now(place))
 
     def leave(self, places: Set[Path], runs: Runs) -> None:
         """Only tell of these when they are changed, and let git run these."""
-        self._users |= places
+        self._users.add(places)
         for place, commands in runs.items():
             self._runs[place] = self._runs.get(place, frozenset()) | commands
 
@@ -192,13 +200,13 @@ class Made:
 
     def _look(self, before: Look) -> None:
         self._telling.begin_look()
+        before.lose()
         self._commits.clear()
         now = Look(self._workspace, self._aside.known, before)
         for folder in now.opened:
             said = f"{self._telling.name(folder)} could not be listed any more; its owner may again"
             self._telling.to_model(said)
-        # What comes where one of these is gone is another's. A copy: more may be added meanwhile.
-        self._users -= {place for place in tuple(self._users) if not os.path.lexists(place)}
+        self._users.lose()
         for place in before.made_since(now):
             if self._is_others(before, place):
                 before.take(place, now)
@@ -330,6 +338,7 @@ class Made:
             self._take_staged()
             self._telling.end()
             self._aside.ended(self)
+            self._users.end()
         unwatch(self)
         return self.take_notes()
 

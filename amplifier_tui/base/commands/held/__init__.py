@@ -1,0 +1,1 @@
+"""What is read-only in a sandbox that runs, and stays so."""
