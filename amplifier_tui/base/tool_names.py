@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from amplifier_tui.base.capabilities.mcp import TOOL_PREFIX
-from amplifier_tui.base.nearest import nearest
+from amplifier_tui.base.nearest import is_slip
 
 COMMAND_TOOLS: Final = frozenset({"bash", "shell", "run_command"})
 READ_TOOLS: Final = frozenset(
@@ -74,7 +74,7 @@ _OF_OTHERS: Final = {
 def meant_tool(name: str) -> str:
     """Return the tool or kind of tools that is most likely meant; empty where it may be another's.
 
-    A name that is like none may be a module's, and so may one that other agents use.
+    A name that is like one may be a module's all the same, and so may one that other agents use.
     """
     if name in _OWN:
         return ""
@@ -86,7 +86,8 @@ def meant_tool(name: str) -> str:
         return ""
     plain = re.sub(r"[*._-]", "", name).casefold()
     found = (tool for tool, names in _OF_OTHERS.items() if plain in names.split())
-    return next(found, "") or ("" if "*" in name else nearest(name, _TOOLS) or "")
+    slips = (tool for tool in sorted(_TOOLS) if "*" not in name and is_slip(name, tool))
+    return next(found, "") or next(slips, "")
 
 
 def is_known_tool(name: Any) -> bool:

@@ -119,7 +119,7 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
     click.echo(f"{parsed.verdict} {parsed}")
     if for_project and (where := kept_for(Path.cwd())):
         click.echo(f"Kept {where}.")
-    if why := parsed.doubt():
+    if why := parsed.doubt(typed=True):
         click.echo(f"Warning: {why}. The rule is kept as it is.", err=True)
     if why := parsed.covers_nothing:
         click.echo(f"Warning: it covers no command: {why}. The rule is kept as it is.", err=True)

@@ -35,6 +35,10 @@ from amplifier_tui.host.gate.rules.text import parse_rule
         ("create_file(a.txt)", "write(a.txt)"),
         ("mcp__github", "mcp__github__*"),
         ("wirte(secrets/**)", "write(secrets/**)"),
+        ("wite(secrets/**)", "write(secrets/**)"),
+        ("edit_fle(secrets/**)", "edit_file(secrets/**)"),
+        ("edit_fiile(secrets/**)", "edit_file(secrets/**)"),
+        ("write_fole(secrets/**)", "write_file(secrets/**)"),
     ],
 )
 def test_a_rule_in_the_words_of_another_agent_is_told_which_one_holds(
@@ -65,6 +69,14 @@ def test_a_rule_in_the_words_of_another_agent_is_told_which_one_holds(
         "mcp__*",
         "deploy",
         "mcp_x_*",
+        "read_pdf",
+        "edit_pdf",
+        "xthread",
+        "xtask",
+        "tasks",
+        "talk",
+        "spell",
+        "web_fetcher",
     ],
 )
 def test_a_name_that_may_hold_is_not_doubted(name: str) -> None:
@@ -74,3 +86,10 @@ def test_a_name_that_may_hold_is_not_doubted(name: str) -> None:
 def test_a_rule_for_words_of_a_tool_that_has_no_brackets_is_doubted() -> None:
     assert "matches no call; write task" in parse_rule("task(explorer)", "deny").doubt()
     assert not parse_rule('task({"agent": "explorer"})', "deny").doubt()
+
+
+@pytest.mark.parametrize("rule", ["view", "browser", 'edit({"path": "a.txt"})'])
+def test_a_rule_as_the_dialog_writes_it_for_a_module_s_tool_is_not_doubted(rule: str) -> None:
+    assert not parse_rule(rule, "allow").doubt()
+    assert parse_rule(rule, "deny").doubt(), "what it denies or asks about might go by"
+    assert parse_rule(rule, "allow").doubt(typed=True), "where it is typed, it is said at once"

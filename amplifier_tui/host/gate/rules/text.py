@@ -128,13 +128,19 @@ class Rule:
         exact = self.verdict == "allow"
         return matches_nothing(self.inside, exact=exact) if about_paths else ""
 
-    def doubt(self, tools: Collection[str] = ()) -> str:
+    def doubt(self, tools: Collection[str] = (), *, typed: bool = False) -> str:
         """Return why it may never hold, and which rule does; empty where it may.
+
+        A rule that allows a tool by its name is what the dialog writes for the tool of a module,
+        which other sessions do not have.
 
         Args:
             tools: Those that are there; what the program has no tool for may be one of a module.
+            typed: A person wrote it just now, and no dialog.
         """
         if self.asker or self.tool in tools:
+            return ""
+        if self.verdict == "allow" and self.inside[:1] in ("", "{") and not typed:
             return ""
         if near := meant_tool(self.tool):
             better = spelt(near, self.inside)
