@@ -482,8 +482,8 @@ def test_a_module_that_takes_its_time_is_said_to_be_waited_for(
     status, said = logged(capsys, str(source.parent.parent))
     assert (status, said) == (
         0,
-        "Waiting for the module: its mount has 120 s, its cleanup as many, and each run of its "
-        "loop or of a handler 10 s. ctrl+c ends the check.\n",
+        "Waiting for the module: its import and its mount have 120 s each, its cleanup as many, "
+        "and each run of its loop or of a handler 10 s. ctrl+c ends the check.\n",
     )
 
 

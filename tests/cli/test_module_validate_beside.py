@@ -2,11 +2,14 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.cli.group import run
+from amplifier_tui.kernel.mounting import mount
 from tests.cli.test_module_validate import MOUNT, Capture, report, source_of
 from tests.fixtures.modules import aliases, copied, package_of
 
@@ -92,3 +95,56 @@ def test_a_module_without_mount_is_not_told_to_write_the_entry_point_that_is_the
     assert [row["name"] for row in failed] == ["mount_exists", "entry_point"]
     assert failed[0]["remedy"].startswith("Define it as: async def mount(")
     assert failed[1]["remedy"] == "pyproject.toml is right about it: define mount() in that package"
+
+
+@pytest.mark.parametrize(
+    ("where", "line", "check", "said"),
+    [
+        ("import", "while True: pass", "module_importable", "The import did not end within 0.1 s"),
+        ("mount", "time.sleep(1000)", "protocol_compliance", "mount() did not end within 0.1 s"),
+        ("cleanup", "time.sleep(1000)", "cleanup", "The cleanup did not end within 0.1 s"),
+    ],
+)
+def test_a_module_that_lets_nothing_else_run_fails_with_the_line_where_it_stands(
+    where: str,
+    line: str,
+    check: str,
+    said: str,
+    tmp_path: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mount, "MOUNT_SECONDS", 0.1)
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    text = source.read_text()
+    if where == "mount":
+        text = text.replace(f"{MOUNT}):", f"{MOUNT}):\n    stands()")
+    elif where == "cleanup":
+        text = text.replace(f"{MOUNT}):", f"{MOUNT}):\n    coordinator.register_cleanup(stands)")
+    text += f"\n\nimport time\n\n\ndef stands():\n    {line}\n"
+    at = len(text.splitlines())
+    source.write_text(text + ("\n\nstands()\n" if where == "import" else ""))
+    status, found = report(capsys, str(source.parent.parent))
+    failed = next(each for each in found["checks"] if not each["passed"])
+    assert (status, failed["name"]) == (1, check)
+    assert failed["message"].startswith(said)
+    assert failed["where"] == f"{source}:{at}"
+
+
+def test_a_module_that_swallows_what_ends_it_ends_the_program_which_says_where(
+    tmp_path: Path,
+) -> None:
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    stands = "while True:\n        try: time.sleep(1000)\n        except BaseException: pass"
+    text = source.read_text().replace(f"{MOUNT}):", f"{MOUNT}):\n    import time\n    {stands}")
+    source.write_text(text)
+    script = (
+        "import sys; from amplifier_tui.cli.group import run; from amplifier_tui.cli.module import "
+        "validate; from amplifier_tui.kernel.mounting import mount; mount.MOUNT_SECONDS = 0.1; "
+        "sys.modules['amplifier_tui.cli.module.validate'].LAST_RESORT = 2; "
+        f"run(['module', 'validate', {str(source.parent.parent)!r}])"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ended.returncode == 1
+    line = next(at for at, line in enumerate(text.splitlines(), 1) if "time.sleep" in line)
+    assert f'File "{source}", line {line} in mount' in ended.stderr

@@ -1,7 +1,7 @@
 """`amplifier-tui module validate`: whether a module keeps its contract, and if not, what to do."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 KINDS = ("orchestrator", "provider", "tool", "hook", "context")
 PATIENCE = 3.0
 """Seconds after which it is said that the module is waited for."""
+LAST_RESORT = 30.0
+"""Seconds more than its mount has for which a module may keep the loop, swallowing all that is
+raised in it; then the program ends."""
 LONGEST = 2_000
 """Characters of a message that are printed; the JSON has all of them."""
 
@@ -51,7 +54,7 @@ def validate(
         # What the module prints is no part of the report.
         printed = contextlib.redirect_stdout(sys.stderr)
         with printed, _told_of_a_wait(), _unknown_settings() as unknown:
-            checked = run_trials(check_module(path, kind, settings, ProviderTrial()))
+            checked = run_trials(_bounded(check_module(path, kind, settings, ProviderTrial())))
     except FileNotFoundError as error:
         hint = f"What is installed is listed by: {as_typed('amplifier-tui module list')}"
         raise click.UsageError(f"{error}\n{hint}") from error
@@ -78,8 +81,9 @@ def _told_of_a_wait() -> Iterator[None]:
     from amplifier_tui.kernel.validation.trials import SECONDS
 
     words = (
-        f"Waiting for the module: its mount has {MOUNT_SECONDS:g} s, its cleanup as many, and each "
-        f"run of its loop or of a handler {SECONDS:g} s. ctrl+c ends the check."
+        f"Waiting for the module: its import and its mount have {MOUNT_SECONDS:g} s each, its "
+        f"cleanup as many, and each run of its loop or of a handler {SECONDS:g} s. ctrl+c ends the "
+        "check."
     )
     waiting = threading.Timer(PATIENCE, lambda: click.echo(words, err=True))
     waiting.daemon = True
@@ -88,6 +92,33 @@ def _told_of_a_wait() -> Iterator[None]:
         yield
     finally:
         waiting.cancel()
+
+
+async def _bounded(check: "Coroutine[Any, Any, CheckedModule]") -> "CheckedModule":
+    """Return what a check finds; end the program, and print where it stands, if it never does.
+
+    Code can swallow all that is raised in it, and one in C may let nothing of Python run.
+    """
+    import asyncio
+    import faulthandler
+    import sys
+
+    from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS
+
+    if sys.__stderr__ is None:
+        return await check
+    loop, errors, again = asyncio.get_running_loop(), sys.__stderr__, list[asyncio.TimerHandle]()
+
+    def alive() -> None:
+        faulthandler.dump_traceback_later(MOUNT_SECONDS + LAST_RESORT, exit=True, file=errors)
+        again[:] = [loop.call_later(1, alive)]
+
+    alive()
+    try:
+        return await check
+    finally:
+        again[0].cancel()
+        faulthandler.cancel_dump_traceback_later()
 
 
 @contextlib.contextmanager

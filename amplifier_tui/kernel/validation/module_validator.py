@@ -3,7 +3,8 @@
 import asyncio
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from amplifier_tui.kernel.mounting.packages.finding import TYPE_TO_MOUNT_POINT
 from amplifier_tui.kernel.mounting.packages.importing import imported_module
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator, WatchingCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult, check_shape
+from amplifier_tui.kernel.validation.trials import StuckError, freed
 
 COMPLIANCE: Final = "protocol_compliance"
 MOUNTS_ONLY_WITH: Final = "__amplifier_mounts_only_with__"
@@ -47,11 +49,13 @@ async def _clean_up(result: ValidationResult, coordinator: TrialCoordinator) -> 
 async def _run_cleanup(result: ValidationResult, cleanup: Callable[[], Any]) -> None:
     clock = asyncio.timeout(mounting.MOUNT_SECONDS)
     try:
-        async with clock:
-            await awaited(cleanup())
-    except Exception as error:
+        with freed(mounting.MOUNT_SECONDS):
+            async with clock:
+                await awaited(cleanup())
+    except (Exception, StuckError) as error:
         where = place_of_error(error) or place_of(cleanup)
-        if not (isinstance(error, TimeoutError) and clock.expired()):
+        timed_out = isinstance(error, TimeoutError) and clock.expired()
+        if not (timed_out or isinstance(error, StuckError)):
             remedy = "Correct that line; a session that ends goes on without the rest of it"
             problem = f"The cleanup failed: {named_text(error)}"
             result.fail("cleanup", problem, remedy, "warning", where)
@@ -128,13 +132,21 @@ class ModuleValidator(ABC):
         """
         result = ValidationResult(self.kind, str(module_path))
         try:
-            with imported_module(module_path, entry_point) as module:
+            with self._imported(module_path, entry_point) as module:
                 result.succeed("module_importable", f"Module loaded from {module_path}")
                 needed = getattr(module, MOUNTS_ONLY_WITH, "")
                 self.needed = needed if isinstance(needed, str) and not config else ""
                 if check_shape(module, result):
                     module_id = self.module_id or Path(module_path).name
                     await self._check_compliance(result, module_id, module.mount, config or {})
+        except StuckError as error:
+            result.fail(
+                "module_importable",
+                f"The import did not end within {mounting.MOUNT_SECONDS:g} s: it waits for "
+                "something, or goes round for ever",
+                "Do that work in mount(), or in a task of its own; a session that opens would wait",
+                where=place_of_error(error),
+            )
         except (Exception, SystemExit) as error:
             cause = error.__cause__ or error
             is_import = isinstance(cause, ImportError)
@@ -151,6 +163,18 @@ class ModuleValidator(ABC):
             )
         return result
 
+    @contextmanager
+    def _imported(self, module_path: str | Path, entry_point: str | None) -> Iterator[Any]:
+        """Import the module for as long as it is looked at; see `validate`.
+
+        Raises:
+            StuckError: Its import does not end.
+        """
+        with ExitStack() as stack:
+            with freed(mounting.MOUNT_SECONDS) if self.runs else nullcontext():
+                module = stack.enter_context(imported_module(module_path, entry_point))
+            yield module
+
     async def _check_compliance(
         self, result: ValidationResult, module_id: str, mount: Any, config: dict[str, Any]
     ) -> None:
@@ -162,7 +186,8 @@ class ModuleValidator(ABC):
             self.trial.offer(coordinator)
         offered = set(coordinator._capabilities)
         try:
-            cleanup = await call_mount(mount, coordinator, config, module_id)
+            with freed(mounting.MOUNT_SECONDS) if self.runs else nullcontext():
+                cleanup = await call_mount(mount, coordinator, config, module_id)
             unawaited = coordinator.close_unawaited()
             for place in unawaited:
                 result.fail(COMPLIANCE, _UNAWAITED, _AWAIT, where=place)
@@ -172,6 +197,14 @@ class ModuleValidator(ABC):
                 await self.run(result, coordinator)
             if self.trial is not None and result.passed:
                 await self.trial.check(result)
+        except StuckError as error:
+            result.fail(
+                COMPLIANCE,
+                f"mount() did not end within {mounting.MOUNT_SECONDS:g} s, and keeps the whole "
+                "session waiting: it waits without `await`, or goes round for ever",
+                "Await what it waits for, or run it in a thread: await asyncio.to_thread(...)",
+                where=place_of_error(error) or self.mount_place,
+            )
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and is_genuine_cancellation(baseline):
                 raise

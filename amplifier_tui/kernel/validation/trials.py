@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 
@@ -100,20 +100,45 @@ async def settle() -> None:
 @contextmanager
 def _woken(task: asyncio.Future[Any], seconds: float) -> Iterator[None]:
     """Cancel a task also where it never suspends, where the system can."""
-    main = threading.current_thread() is threading.main_thread()
-    if not main or not hasattr(signal, "setitimer"):
-        yield
-        return
-
     waiting = asyncio.current_task()
 
-    def ring(number: int, frame: object) -> None:
+    def ring() -> None:
         # Where no task keeps it, the event loop goes on by itself.
         if asyncio.current_task() not in (waiting, None):
             task.cancel()
             raise asyncio.CancelledError
 
-    handler = signal.signal(signal.SIGALRM, ring)
+    with _ringing(ring, seconds):
+        yield
+
+
+class StuckError(BaseException):
+    """What keeps the event loop is ended by this, where it stands."""
+
+
+@contextmanager
+def freed(seconds: float) -> Iterator[None]:
+    """Raise `StuckError` in code that keeps the event loop a second longer, where the system can.
+
+    What lets the loop go on is left to the clock of who waits for it.
+    """
+
+    def ring() -> None:
+        if asyncio.current_task() is not None:
+            raise StuckError(f"it did not end within {seconds:g} s")
+
+    with _ringing(ring, seconds + _SECONDS_TO_STOP):
+        yield
+
+
+@contextmanager
+def _ringing(ring: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Call a function in the main thread, whatever runs there, after so many seconds and again."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+    handler = signal.signal(signal.SIGALRM, lambda number, frame: ring())
     timer = signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
     try:
         yield
