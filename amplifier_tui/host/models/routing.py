@@ -16,7 +16,7 @@ from amplifier_tui.host.session.modules.facts import ProviderFacts, described
 from amplifier_tui.host.stand_in import StandIn, StandIns, real
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import is_aside
-from amplifier_tui.kernel.mounting.contents import checked_response
+from amplifier_tui.kernel.mounting.contents import checked_calls, checked_response
 from amplifier_tui.kernel.mounting.schemas import check_sendable
 from amplifier_tui.kernel.utils.request_tokens import request_tokens
 
@@ -204,7 +204,7 @@ class RoutedProvider(StandIn):
 
     def parse_tool_calls(self, response: Any) -> Any:
         """Return the tool calls of a response, as the provider that gave it reads them."""
-        return self._answered.parse_tool_calls(response)
+        return checked_calls(self._answered, self._answered.parse_tool_calls(response))
 
 
 def _as_event(response: Any, provider: str) -> dict[str, Any]:

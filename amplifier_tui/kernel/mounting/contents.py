@@ -101,6 +101,24 @@ def checked_response(provider: Any, response: Any) -> Any:
     return response
 
 
+CALLS: Final = "a list of ToolCall(id=..., name=..., arguments={...})"
+"""What ``parse_tool_calls`` of a provider returns."""
+
+
+def checked_calls(provider: Any, calls: Any) -> Any:
+    """Return the tool calls that a provider read; `WrongAnswerError` where they are none."""
+    method, parse = "parse_tool_calls()", provider.parse_tool_calls
+    if inspect.iscoroutine(calls):
+        calls.close()
+        raise _wrong(parse, method, calls, f"{CALLS}, and not be async")
+    if isinstance(calls, list | tuple):
+        for each in calls:
+            # Some providers have classes of their own.
+            if not all(hasattr(each, name) for name in ("id", "name", "arguments")):
+                raise _wrong(parse, method, each, CALLS, "a list with ")
+    return calls
+
+
 def checked_answer(orchestrator: Any, answer: Any) -> str:
     """Return the text a turn ended with; `WrongAnswerError` where it is none."""
     if not isinstance(answer, str):

@@ -15,6 +15,7 @@ from amplifier_tui.kernel.mounting.callbacks import (
     positional_parameters,
 )
 from amplifier_tui.kernel.mounting.contents import (
+    CALLS,
     EVENT,
     RESPONSE,
     TOOL_NAME,
@@ -121,9 +122,9 @@ class ProviderValidator(InstanceValidator):
         result.succeed("provider_parse_tool_calls", found)
 
     async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
-        """Add ``provider_answer`` and ``provider_models`` where a method returns no proper answer.
+        """Add ``provider_answer``, ``provider_calls``, ``provider_models`` for what is no answer.
 
-        Its source is read. It is not called: that takes a key, and may cost money.
+        Its source is read. It is not asked: that takes a key, and may cost money.
         """
         from amplifier_tui.kernel.validation.returns import plain_items, plain_return
 
@@ -136,6 +137,15 @@ class ProviderValidator(InstanceValidator):
                 problem = f"Provider.complete() returns {'nothing' if unwritten else value}"
                 severity: Severity = "warning" if unwritten else "error"
                 result.fail("provider_answer", problem, f"Return {RESPONSE}", severity, where)
+            if is_async(provider.parse_tool_calls):
+                problem = "Provider.parse_tool_calls() is async: no tool call is ever read"
+                remedy = "Define it as: def parse_tool_calls(self, response)"
+                where = place_of(provider.parse_tool_calls)
+                result.fail("provider_calls", problem, remedy, where=where)
+            elif found := plain_items(provider.parse_tool_calls):
+                value, where = found
+                problem = f"Provider.parse_tool_calls() returns {value} in its list"
+                result.fail("provider_calls", problem, f"Return {CALLS}", where=where)
             if found := plain_items(provider.list_models):
                 value, where = found
                 problem = f"Provider.list_models() returns {value} in its list: no model is found"

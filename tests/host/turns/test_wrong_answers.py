@@ -66,6 +66,30 @@ def test_an_answer_that_is_none_fails_the_turn_and_names_the_module_and_its_line
     assert f"{file}:{line}." in failed.remedy
 
 
+@pytest.mark.parametrize(
+    ("reads", "said"),
+    [
+        ("def parse_tool_calls(self, response): return [{'id': '1', 'name': 'bash'}]", "a list"),
+        ("async def parse_tool_calls(self, response): return []", "coroutine"),
+    ],
+)
+def test_a_provider_that_reads_its_tool_calls_as_something_else_is_named_with_its_line(
+    project: Project, driver: Driver, tmp_path: Path, reads: str, said: str
+) -> None:
+    module_id = f"provider-reads-{said}".replace(" ", "-")
+    file = tmp_path / module_id / f"amplifier_module_{module_id.replace('-', '_')}" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    source = PROVIDER.replace("def parse_tool_calls(self, response): return []", reads)
+    file.write_text(source.replace("ANSWER", "ChatResponse(content=[])"))
+    entry = {"module": module_id, "source": str(tmp_path / module_id)}
+    driver.open(project.bundle(providers=[entry]))
+    assert driver.turn("hi").status == "error"
+    (failed,) = driver.of(Failed)
+    assert failed.message.startswith(f"{module_id} failed: parse_tool_calls() returned {said}")
+    assert "it must return a list of ToolCall(" in failed.message and failed.module == module_id
+    assert f"{file}:10." in failed.remedy
+
+
 CONTEXT = """
 __amplifier_module_type__ = "context"
 

@@ -134,6 +134,25 @@ async def test_a_provider_that_lists_its_models_as_texts_is_told_what_to_list(
     assert "ModelInfo(" in check.remedy and check.where.endswith("__init__.py:12")
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said", "line"),
+    [
+        ("return []\n\n\nasync", "return [{'id': '1'}]\n\n\nasync", "returns dict in its list", 18),
+        ("def parse", "async def parse", "is async: no tool call is ever read", 17),
+    ],
+)
+async def test_a_provider_that_reads_tool_calls_as_something_else_fails(
+    before: str, after: str, said: str, line: int, tmp_path: Path
+) -> None:
+    assert before in PROVIDER
+    package = write(tmp_path, PROVIDER.replace(before, after, 1))
+    check = check_of(await VALIDATORS["provider"](runs=True).validate(package), "provider_calls")
+    assert (check.passed, check.severity) == (False, "error")
+    assert check.message == f"Provider.parse_tool_calls() {said}" and check.remedy
+    assert check.where.endswith(f"__init__.py:{line}")
+    assert (await VALIDATORS["provider"]().validate(package)).passed, "a session says it itself"
+
+
 async def test_the_author_is_told_and_the_module_mounts_all_the_same(tmp_path: Path) -> None:
     package = write(tmp_path, PROVIDER)
     told = await VALIDATORS["provider"](runs=True).validate(package)
