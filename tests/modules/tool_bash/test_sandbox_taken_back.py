@@ -244,3 +244,15 @@ async def test_a_repository_that_the_user_puts_back_is_whole_beside_a_job(
     assert "up" in await run(shell, "git -C proj remote; ls proj/.git", None)
     assert (shell.root / "proj" / ".git" / "hooks").is_dir()
     assert [text for text in told if "aside puts it back" in text] == told[:1]
+
+
+@pytest.mark.parametrize("around", [True, False])
+async def test_for_which_repository_git_answers_until_then_is_said(
+    shell: Shell, told: list[str], around: bool
+) -> None:
+    if around:
+        await run(shell, "git init -q .", None)
+    await run(shell, "mkdir proj; git init -q proj")
+    await holds(lambda: told, "the user to be told")
+    said = "Until then git in proj works on the repository around it"
+    assert (said in told[0]) == around

@@ -76,3 +76,11 @@ async def test_what_can_not_be_listed_is_said() -> None:
     async with running(FakeClient(moved=OSError(13, "Permission denied"))) as drive:
         await listed(drive)
         assert "cannot be listed: [Errno 13] Permission denied" in drive.text()
+
+
+async def test_all_are_put_back_by_one_key() -> None:
+    async with running(client()) as drive:
+        await listed(drive)
+        await drive.press("P")
+        await drive.until(lambda: "2 files are back where they were." in drive.text())
+        assert drive.client.named("put_back") == [("/k/2/.husky",), ("/k/1/.envrc",)]

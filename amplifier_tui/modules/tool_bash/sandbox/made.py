@@ -376,12 +376,16 @@ class Made:
                 write_into(root, place, rest)
         there = " (what else was in it is still there)" if os.path.lexists(place) else ""
         there = " (what it held before is back)" if back else there
+        until = ""
+        if place.name == ".git" and repository_around(place.parent) is not None:
+            around = self._telling.name(place.parent)
+            until = f". Until then git in {around} works on the repository around it"
         self._telling.note(
             f"{effect}, so it was moved to {printable(str(kept))}{there}. To make it, ask with "
             "`outside_sandbox`",
             f"{effect}, and was made while a command in the sandbox ran: it is in "
             f"{kept.parent} now{there}. If you made it, /aside puts it back, or "
-            "move it back yourself: it will stay",
+            f"move it back yourself: it will stay{until}",
         )
 
     def _is_left(

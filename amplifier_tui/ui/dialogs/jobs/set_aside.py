@@ -15,7 +15,7 @@ from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, marked_match
 from amplifier_tui.ui.dialogs.parts.row_about import RowText
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.state.formats import ago
+from amplifier_tui.ui.state.formats import ago, plural
 from amplifier_tui.ui.widgets.pick_list import PickRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from amplifier_tui.ui.widgets.text_lines import TextLine
@@ -37,9 +37,12 @@ class SetAsideList(LetterPicker[SetAsideCard]):
     EMPTY = ("Nothing was moved aside in this folder.", "No file matches.")
     ROWS = (4, 12)
     BELOW = 4
-    DECIDES = frozenset(("back",))
-    ON_ROW = frozenset({"choose", "back"})
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("p", "back", show=False)]
+    DECIDES = frozenset(("back", "all_back"))
+    ON_ROW = frozenset({"choose", "back", "all_back"})
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("p", "back", show=False),
+        Binding("P", "all_back", show=False),
+    ]
 
     def __init__(self, client: SessionClient) -> None:
         super().__init__(client.set_aside)
@@ -53,6 +56,7 @@ class SetAsideList(LetterPicker[SetAsideCard]):
         read, close = super()._choices()
         return (
             KeyChoice("p", "Put it back", "back"),
+            KeyChoice("P", "All of them", "all_back"),
             read,
             KeyChoice("/", "Filter", "filter"),
             close,
@@ -74,16 +78,30 @@ class SetAsideList(LetterPicker[SetAsideCard]):
         """Put the highlighted one back to where it was."""
         card = self.card
         if card is not None:
-            self.run_worker(self._put_back(card), group="back", exclusive=True)
+            self.run_worker(self._put_back([card]), group="back", exclusive=True)
 
-    async def _put_back(self, card: SetAsideCard) -> None:
-        try:
-            problem = await self.answer_of(self._client.put_back(card.key), changes=True)
-        except Exception as error:
-            # Whatever the host could not do is said.
-            problem = str(error) or type(error).__name__
-        said = f"{problem}." if problem else f"{card.name} is back where it was."
-        self._note = one_line(said, _LONGEST)
+    def action_all_back(self) -> None:
+        """Put all of them back, the oldest first: of two of one place the first one."""
+        cards = list(self.cards.values())[::-1]
+        self.run_worker(self._put_back(cards), group="back", exclusive=True)
+
+    def _row_of(self, action: str) -> str:
+        return "" if action == "all_back" else super()._row_of(action)
+
+    async def _put_back(self, cards: Sequence[SetAsideCard]) -> None:
+        problems = []
+        for card in cards:
+            try:
+                problem = await self.answer_of(self._client.put_back(card.key), changes=True)
+            except Exception as error:
+                # Whatever the host could not do is said.
+                problem = str(error) or type(error).__name__
+            problems += [f"{problem}."] if problem else []
+        done = len(cards) - len(problems)
+        what = cards[0].name if len(cards) == 1 else plural(done, "file")
+        is_or_are = "is back where it was" if done == 1 else "are back where they were"
+        said = [f"{what} {is_or_are}."] if done else []
+        self._note = one_line(" ".join([*said, *problems]), _LONGEST)
         await self._load()
         if not self.cards:
             self._highlighted(None)
