@@ -212,8 +212,8 @@ class SessionClient(
 
         Args:
             turn: The first turn that is taken back, numbered as in `TurnStarted`.
-            overwrite: Files that go back although somebody else changed them since; all others of
-                these stay as they are.
+            overwrite: Files that go back although somebody else changed them since, or perhaps
+                while a command ran; all others of these stay as they are.
         """
 
     def undo_rewind(self) -> None:

@@ -31,6 +31,7 @@ class RewindFile:
         gone: It does not exist now, and comes back.
         added: Lines that it gets, and `removed` those that it loses.
         conflict: Why it stays as it is unless it is named in `overwrite`; empty where it does not.
+        perhaps: That is no more than that it changed while a command ran, perhaps by the user.
         problem: Why it can't be put back; empty where it can.
         command: The command that changed it; empty where a tool named the file.
         note: What it becomes again beside its content: `mode 755`, `link to a.py`; empty for none.
@@ -42,6 +43,7 @@ class RewindFile:
     added: int = 0
     removed: int = 0
     conflict: str = ""
+    perhaps: bool = False
     problem: str = ""
     command: str = ""
     note: str = ""

@@ -59,7 +59,7 @@ def _words(event: HostEvent | None) -> str:
         case Rewound():
             files = (*event.restored, *event.removed)
             changed = f" Files put back: {', '.join(files)}." if files else ""
-            left = "Left as they are, changed by you or not saved in the editor"
+            left = "Left as they are, changed by you, perhaps by you, or not saved in the editor"
             kept = f" {left}: {', '.join(event.kept)}." if event.kept else ""
             done = "Brought back" if event.undone else "Taken back"
             return f"{done}: the turns from {event.turn} on.{changed}{kept}"

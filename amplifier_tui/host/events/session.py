@@ -81,8 +81,8 @@ class Rewound(HostEvent):
         turns: How many turns were taken back, or brought back; of files alone, whose changes were.
         prompt: What began the turn, where it was taken back.
         restored: Files that have their earlier content again; `removed` are those that are gone.
-        kept: Files that stay as they are: somebody else changed them, or an editor has text of them
-            that is not saved.
+        kept: Files that stay as they are: somebody else changed them, or perhaps, or an editor has
+            text of them that is not saved.
         failed: Files that could not be put back.
         earlier: As of `SessionOpened`.
     """

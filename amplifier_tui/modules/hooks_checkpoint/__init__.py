@@ -22,16 +22,17 @@ Capabilities:
         something is staged that was not then; None where it is the same, or not known: git is
         never taken back), and ``files``: dicts with ``path``, ``action``
         (``restored``, ``removed`` or ``unchanged``), ``conflict`` (why it is not done unless
-        forced), ``problem`` (why it can't be done), ``command`` and ``note`` (what it becomes again
-        beside its content: ``mode 755``, ``link to a.py``).
+        forced), ``perhaps`` (the conflict is no more than that it changed while a command ran that
+        does not name it, perhaps by the user), ``problem`` (why it can't be done), ``command`` and
+        ``note`` (what it becomes again beside its content: ``mode 755``, ``link to a.py``).
     ``checkpoint.content``: async function ``(id, path)``; returns the bytes a file is put back to,
         of a link where it leads; None where it did not exist.
     ``checkpoint.restore``: async function ``(id, paths=None, force=False)``; puts files back to
         what they were when that turn began, undoing later turns too. Returns a dict of lists of
         paths: ``restored``, ``removed`` (they did not exist), ``unchanged``, ``conflicts`` (they
-        were changed by another program; ``force``, True or a collection of paths, restores them
-        all the same), ``failed`` (a mapping of path to reason), and ``id``: given to this function
-        it undoes what was done; empty where nothing was.
+        were changed by another program, or perhaps; ``force``, True or a collection of paths,
+        restores them all the same), ``failed`` (a mapping of path to reason), and ``id``: given to
+        this function it undoes what was done; empty where nothing was.
 
     Of an unknown id they raise ``KeyError``.
 
@@ -39,6 +40,8 @@ Config:
     tools: More tools that change files, a mapping of name (``*`` allowed) to the name of the
         argument with the path.
     compare_commands: Whether the workspace is compared around commands. Default true.
+    own_seconds: What changed while a command ran is its own where it took less than that; where it
+        took longer, only what its text names is sure to be. Default 2.
     max_file_bytes: Larger files are not copied. Default 5000000.
     max_binary_bytes: The same for files that are no text. Default 1000000.
     max_total_bytes: Most that is kept for a session. Default 200000000.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from pydantic import Field
 
-from amplifier_tui.base.config import Bytes, ModuleSettings, PathText
+from amplifier_tui.base.config import Bytes, ModuleSettings, PathText, Seconds
 from amplifier_tui.base.patches import patched_paths
 from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits
 
@@ -34,6 +34,7 @@ class CheckpointSettings(ModuleSettings):
     max_binary_bytes: Bytes = 1_000_000
     max_total_bytes: Bytes = 200_000_000
     compare_commands: bool = True
+    own_seconds: Seconds = Field(2.0, ge=0.0)
     folder: PathText | None = None
     priority: int = 95
 

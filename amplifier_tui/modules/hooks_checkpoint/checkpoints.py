@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import time
 from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -28,6 +29,7 @@ from amplifier_tui.modules.hooks_checkpoint.going_back import (
     returns,
     standing,
 )
+from amplifier_tui.modules.hooks_checkpoint.naming import named_files
 from amplifier_tui.modules.hooks_checkpoint.states import same, state
 from amplifier_tui.modules.hooks_checkpoint.store import ChangedTurn, CopyStore, inside
 
@@ -137,8 +139,11 @@ class Checkpoints:
             return _CONTINUE
         look = owner._looks.pop(call, None)
         if look is not None:
-            look.goes_on = isinstance(given, Mapping) and in_background(given)
-            await owner._compare(call, look)
+            took = time.monotonic() - look.clock
+            given = given if isinstance(given, Mapping) else {}
+            look.goes_on = in_background(given)
+            own = took < self._settings.own_seconds
+            await owner._compare(call, look, None if own else command_of(tool, given))
             return _CONTINUE
         files = owner._calls.pop(call, None)
         if files is None:
@@ -240,8 +245,12 @@ class Checkpoints:
             except OSError as error:
                 logger.warning("That a command did not run is not noted: %s", error)
 
-    async def _compare(self, call: str, look: WorkspaceLook) -> None:
-        """Note what a command changed."""
+    async def _compare(self, call: str, look: WorkspaceLook, long: str | None) -> None:
+        """Note what a command changed.
+
+        Args:
+            long: Where it ran so long that somebody else may have changed files, its whole text.
+        """
         async with self._lock:
             try:
                 store = await self._opened()
@@ -250,16 +259,17 @@ class Checkpoints:
                     found = await asyncio.to_thread(
                         self._compared.changes, look, store, self._settings.limits
                     )
+                doubtful: set[Path] = set()
+                if long is not None:
+                    doubtful = {entry.path for entry in found}
+                    root = self._workspace()
+                    doubtful -= await asyncio.to_thread(named_files, long, doubtful, root)
                 for entry in found:
-                    if self._changing[entry.path] > 0:
-                        continue  # A file tool is at it.
-                    turn = await self._began(store)
-                    known = turn.files.get(str(entry.path))
-                    if known is None:
-                        await asyncio.to_thread(store.enter, turn, entry)
-                    elif entry.copy is not None and known.is_other_than(entry.before):
-                        await asyncio.to_thread(store.note_by_hand, turn, entry.path)
-                    await asyncio.to_thread(store.note_after, turn, entry.path)
+                    # A file tool is at it otherwise.
+                    if self._changing[entry.path] < 1:
+                        turn = await self._began(store)
+                        perhaps = look.command if entry.path in doubtful else ""
+                        await asyncio.to_thread(store.note_change, turn, entry, perhaps)
                 problem = look.problem or ("it ran in the background" if look.goes_on else "")
                 if problem:
                     turn = await self._began(store)

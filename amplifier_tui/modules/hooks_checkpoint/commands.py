@@ -80,6 +80,9 @@ class WorkspaceLook:
     """The files of a workspace before a command.
 
     Attributes:
+        command: Its beginning, in one line.
+        began: When it began, in ns of the clock that files have; `clock` the same in s of one that
+            is never set.
         problem: Why they are not known.
         goes_on: The command runs on in the background, where what it changes is not seen.
         inside: By the name of each repository inside, what is another number when a file in it is
@@ -88,6 +91,7 @@ class WorkspaceLook:
 
     command: str
     began: int = 0
+    clock: float = 0.0
     problem: str = ""
     goes_on: bool = False
     files: dict[str, _Seen] = field(default_factory=dict)
@@ -131,7 +135,7 @@ class WorkspaceFiles:
                 self._copied[name] = sign, copy
             look.files[name] = _Seen(sign, kind, copy=copy, skipped=skipped)
         look.inside = self._look_inside()
-        look.began = time.time_ns()
+        look.began, look.clock = time.time_ns(), time.monotonic()
         return look
 
     def _copy(self, name: str, store: CopyStore, most: CopyLimits) -> tuple[str, str]:

@@ -47,6 +47,7 @@ class FileReturn:
         entry: What it was.
         action: What is to be done: `restored`, `removed` or `unchanged`.
         conflict: Why it is not done without a question; empty where it is.
+        perhaps: The conflict is no more than that somebody else perhaps changed it.
         problem: Why it can't be done; empty where it can.
         command: The command that changed it; empty for a tool that named it.
         note: What it becomes again beside its content: `mode 755`, `link to a.py`; empty for none.
@@ -58,6 +59,7 @@ class FileReturn:
     problem: str = ""
     command: str = ""
     note: str = ""
+    perhaps: bool = False
 
 
 def standing(turns: list[ChangedTurn]) -> dict[str, list[ChangedTurn]]:
@@ -116,7 +118,7 @@ def returns(
     going = {chain[0].path for chain in undone if not (chain[0].existed or chain[0].skipped)}
     found = [_return(store, root, chain, going) for chain in undone]
     return [
-        replace(file, conflict=_UNSAVED)
+        replace(file, conflict=_UNSAVED, perhaps=False)
         if file.action != "unchanged" and file.entry.path in unsaved
         else file
         for file in found
@@ -154,8 +156,12 @@ def _return(
         not same(one.after, other.before) for one, other in pairwise(chain)
     ):
         conflict = _BETWEEN
+    ran = next((each.perhaps for each in chain if each.perhaps), "")
+    perhaps = bool(ran) and not conflict
+    if perhaps:
+        conflict = f"changed while `{ran}` ran, perhaps by you"
     action = "removed" if entry.copy is None else "restored"
-    return FileReturn(entry, action, conflict, command=command, note=note)
+    return FileReturn(entry, action, conflict, command=command, note=note, perhaps=perhaps)
 
 
 def _problem(entry: FileEntry, root: Path, going: Collection[Path]) -> str:
@@ -267,6 +273,7 @@ def described(file: FileReturn, root: Path) -> Mapping[str, Any]:
         "path": shown_path(file.entry.path, root),
         "action": file.action,
         "conflict": file.conflict,
+        "perhaps": file.perhaps,
         "problem": file.problem,
         "command": file.command,
         "note": file.note,

@@ -3,10 +3,10 @@
 ``index.jsonl`` has one line for each turn in which a file changed or a command ran and each time
 files were put back (``turn``, with where git stood), for each file before its first change in that
 turn (``file``), for what a tool made of it (``after``), for what somebody else made of it in
-between (``hand``), for what could not be seen (``unseen``), and for a command before it runs
-(``began``) and once it is noted what it changed (``ended``): without its end, nobody knows what it
-changed. The contents are in ``objects/``, each once, named by their SHA-256. All of it is readable
-by its owner only.
+between (``hand``) or perhaps while a command ran (``perhaps``), for what could not be seen
+(``unseen``), and for a command before it runs (``began``) and once it is noted what it changed
+(``ended``): without its end, nobody knows what it changed. The contents are in ``objects/``, each
+once, named by their SHA-256. All of it is readable by its owner only.
 """
 
 import hashlib
@@ -70,6 +70,7 @@ class FileEntry:
         command: The command during which it was seen to change; empty for a tool that named it.
         by_hand: Whether somebody else changed it between two calls of the turn.
         link: Whether it was a symbolic link.
+        perhaps: The command while which somebody else perhaps changed it; empty for none.
     """
 
     path: Path
@@ -82,6 +83,7 @@ class FileEntry:
     command: str = ""
     by_hand: bool = False
     link: bool = False
+    perhaps: str = ""
 
     @property
     def before(self) -> str | None:
@@ -93,6 +95,14 @@ class FileEntry:
     def is_other_than(self, state: str | None) -> bool:
         """Whether what the last tool left is known, and is not this state."""
         return self.after != "" and not same(self.after, state)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it is as the last tool left it; not where that can't be told."""
+        try:
+            return self.after != "" and same(self.after, state(self.path))
+        except OSError:
+            return False
 
     @property
     def differs(self) -> bool:
@@ -230,6 +240,28 @@ class CopyStore:
         turn.files[str(path)].by_hand = True
         self._write({"kind": "hand", "id": turn.id, "path": str(path)})
 
+    def note_change(self, turn: ChangedTurn, entry: FileEntry, perhaps: str = "") -> None:
+        """Note a file that changed while a command ran.
+
+        Args:
+            entry: What it was.
+            perhaps: The command, where somebody else may have changed it.
+        """
+        known = turn.files.get(str(entry.path))
+        if known is None:
+            entry.perhaps = perhaps
+            self.enter(turn, entry)
+        elif known.is_left:
+            return  # Another call of the turn changed it meanwhile.
+        else:
+            if entry.copy is not None and known.is_other_than(entry.before):
+                self.note_by_hand(turn, entry.path)
+            if perhaps and not known.perhaps:
+                known.perhaps = perhaps
+                row = {"kind": "perhaps", "id": turn.id, "path": str(entry.path)}
+                self._write({**row, "command": perhaps})
+        self.note_after(turn, entry.path)
+
     def note_unseen(self, turn: ChangedTurn, why: str) -> None:
         """Note once why further files may have changed in a turn."""
         if why not in turn.noted:
@@ -335,6 +367,7 @@ class CopyStore:
                     skipped=str(line["skipped"]),
                     command=str(line.get("command") or ""),
                     link=bool(line.get("link")),
+                    perhaps=str(line.get("perhaps") or ""),
                 )
             case "after":
                 after = line["after"]
@@ -342,6 +375,8 @@ class CopyStore:
                 found.after = after if after in (None, "") else _checked(after, _STATE)
             case "hand":
                 turns[line["id"]].files[str(line["path"])].by_hand = True
+            case "perhaps":
+                turns[line["id"]].files[str(line["path"])].perhaps = str(line["command"])
             case "unseen":
                 turns[line["id"]].noted.append(str(line["why"]))
             case "began":

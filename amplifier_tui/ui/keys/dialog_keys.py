@@ -76,6 +76,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         Action("rewind.fork", "Fork instead", "fork", "n"),
         Action("rewind.diff", "What it does to a file", "diff", "d"),
         Action("rewind.overwrite", "Overwrite a file that you changed", "overwrite", "o"),
+        Action("rewind.along", "Take along all that commands perhaps changed", "along", "a"),
         Action("rewind.up", "Up", "move(-1)", "up,k"),
         Action("rewind.down", "Down", "move(1)", "down,j"),
         Action("rewind.close", "Stay", "close", "escape"),

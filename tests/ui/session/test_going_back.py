@@ -270,3 +270,50 @@ async def test_with_the_prompt_back_in_the_draft_the_way_to_undo_it_is_no_typed_
         await drive.push(back)
         assert drive.draft == "second"
         assert "ctrl+x C undoes this" in drive.text()
+
+
+PERHAPS = "changed while `black .` ran, perhaps by you"
+FORMATTED = tuple(
+    RewindFile(path=f"f{number}.py", conflict=PERHAPS, perhaps=True) for number in range(200)
+)
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24)])
+async def test_what_changed_while_a_command_ran_stays_and_one_key_takes_all_of_it_along(
+    size: tuple[int, int],
+) -> None:
+    preview = replace(PREVIEW, files=(RewindFile(path="a.py"), *FORMATTED))
+    async with running(client(preview), size=size) as drive:
+        await talked(drive)
+        await drive.app.run_by_id("session.undo")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "Take along 200" in drive.text())
+        shown = " ".join(drive.text().split())
+        assert f"! f1.py stays: {PERHAPS}" in shown
+        assert f"200 files {PERHAPS}: they stay. a takes them along" in shown
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.client.named("rewind")[-1] == (2, "both", ())
+        await drive.app.run_by_id("session.undo")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "Take along 200" in drive.text())
+        await drive.press("a")
+        assert "they go back, too. a leaves them" in " ".join(drive.text().split())
+        await drive.press("down", "o")
+        assert "1 stay. a takes them along" in " ".join(drive.text().split())
+        await drive.press("enter")
+        await drive.closed()
+        every = tuple(sorted(file.path for file in FORMATTED[1:]))
+        assert drive.client.named("rewind")[-1] == (2, "both", every)
+
+
+async def test_what_the_user_changed_since_is_asked_about_still_where_all_is_taken_along() -> None:
+    mine = RewindFile(path="mine.md", conflict="it was changed since by you or another program")
+    async with running(client(replace(PREVIEW, files=(mine, *FORMATTED)))) as drive:
+        await talked(drive)
+        await drive.app.run_by_id("session.undo")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "Take along 200" in drive.text())
+        await drive.press("a", "o", "enter")
+        await drive.dialog(Confirm)
+        assert "What was changed since is overwritten: mine.md." in drive.text()

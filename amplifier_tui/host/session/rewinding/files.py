@@ -102,6 +102,7 @@ class FileHistory:
                 gone=not there,
                 action="removed" if each["action"] == "removed" else "restored",
                 conflict=each["conflict"],
+                perhaps=bool(each.get("perhaps")),
                 problem=each["problem"],
                 command=each["command"],
                 note=each["note"],

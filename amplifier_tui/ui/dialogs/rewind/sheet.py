@@ -43,7 +43,7 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
     """
 
     SCOPE = "rewind"
-    DECIDES = frozenset(("both", "anyway", "conversation", "files", "fork", "overwrite"))
+    DECIDES = frozenset(("both", "anyway", "conversation", "files", "fork", "overwrite", "along"))
     BINDINGS: ClassVar[list[BindingType]] = bindings("rewind")
     DEFAULT_CSS = """
     RewindSheet #rewind-title { text-style: bold; color: $text-secondary; }
@@ -87,6 +87,12 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
             for file in preview.files
         )
 
+    @property
+    def _doubtful(self) -> set[str]:
+        """What a command changed, or the user while it ran."""
+        files = self._preview.files if self._preview is not None else ()
+        return {file.path for file in files if file.perhaps and not file.problem}
+
     def _show(self) -> None:
         preview = self._preview
         prompt = one_line(preview.prompt, 400) if preview is not None else ""
@@ -97,7 +103,8 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
             rows = [file_row(file, file.path in self._overwrite) for file in preview.files]
         self._files.set_rows(rows, self._files.row_id)
         self._files.set_class(not rows, "-hidden")
-        words = facts(preview, self._problem, busy=self._busy())
+        key, along = self.choice("along", "").key, self._overwrite
+        words = facts(preview, self._problem, busy=self._busy(), along=along, key=key)
         self.query_one("#rewind-facts", Static).update(words)
         self.query_one(KeyRow).set_choices(self._choices())
         self._fit(self.room())
@@ -117,12 +124,16 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
             else:
                 found.append(self.choice("both", "Go back"))
             found.append(self.choice("fork", "Fork instead"))
+            if doubtful := self._doubtful:
+                verb = "Leave" if doubtful <= self._overwrite else "Take along"
+                found.append(self.choice("along", f"{verb} {len(doubtful)}"))
         row = self._files.row
         if preview is not None and row is not None:
             found.append(self.choice("diff", "Diff"))
             file = next(file for file in preview.files if file.path == row.id)
             if file.conflict:
-                said = "Leave as it is" if file.path in self._overwrite else "Overwrite"
+                other = "Take it along" if file.perhaps else "Overwrite"
+                said = "Leave as it is" if file.path in self._overwrite else other
                 found.append(self.choice("overwrite", said))
         return [*found, self.choice("close", "Stay")]
 
@@ -182,14 +193,15 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
             self._show()
             self.app.bell()
             return
-        chosen = tuple(sorted(self._overwrite))
+        chosen, doubtful = tuple(sorted(self._overwrite)), self._doubtful
         choice = RewindChoice(scope, chosen, self._preview.prompt)
-        if not chosen or scope not in ("both", "files"):
+        lost = [path for path in chosen if path not in doubtful]
+        if not lost or scope not in ("both", "files"):
             self.finish(choice)
             return
         # What it promised to leave: the user's own work.
-        names = ", ".join(one_line(path, 60) for path in chosen[:_NAMED])
-        more = f" and {len(chosen) - _NAMED} more" if len(chosen) > _NAMED else ""
+        names = ", ".join(one_line(path, 60) for path in lost[:_NAMED])
+        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
         question = f"What was changed since is overwritten: {names}{more}."
         self.app.push_screen(
             Confirm(question, "Overwrite it"), lambda yes: self.finish(choice) if yes else None
@@ -203,6 +215,18 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
             self.app.bell()
             return
         self._overwrite ^= {file.path}
+        self._show()
+
+    def action_along(self) -> None:
+        """Have all go back that perhaps the user changed while commands ran; or none of it."""
+        doubtful = self._doubtful
+        if not doubtful:
+            self.app.bell()
+            return
+        if doubtful <= self._overwrite:
+            self._overwrite -= doubtful
+        else:
+            self._overwrite |= doubtful
         self._show()
 
     def action_diff(self) -> None:

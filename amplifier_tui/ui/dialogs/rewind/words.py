@@ -1,5 +1,7 @@
 """What is said of going back: before it, and when it was done."""
 
+from collections.abc import Collection
+
 from textual.content import Content
 
 from amplifier_tui.base.text import one_line
@@ -16,13 +18,15 @@ def file_row(file: RewindFile, overwrite: bool) -> PickRow:
     glyph, style, note = "~", "$text-muted", ""
     if file.problem:
         glyph, style, note = "✗", "$text-error", f"stays: {one_line(file.problem, 200)}"
-    elif file.conflict:
+    elif file.conflict and not (file.perhaps and overwrite):
         glyph, style = "!", "$text-warning"
         note = f"{'overwritten' if overwrite else 'stays'}: {one_line(file.conflict, 200)}"
     elif file.action == "removed":
         glyph, style, note = "−", "$text-error", "is deleted"
     elif file.gone:
         glyph, style, note = "+", "$text-success", "comes back"
+    if file.perhaps and overwrite:
+        note = f"{note or 'goes back'}: {one_line(file.conflict, 200)}"
     if not note:
         by = f"by `{one_line(file.command, 60)}`" if file.command else ""
         note = " · ".join(filter(None, (one_line(file.note, 100), by)))
@@ -34,8 +38,20 @@ def file_row(file: RewindFile, overwrite: bool) -> PickRow:
     return PickRow(file.path, left, Content.assemble(*counts) if counts else Content())
 
 
-def facts(preview: RewindPreview | None, problem: str, *, busy: bool) -> Content:
-    """Return what is to be known before it is done."""
+def facts(
+    preview: RewindPreview | None,
+    problem: str,
+    *,
+    busy: bool,
+    along: Collection[str] = (),
+    key: str = "",
+) -> Content:
+    """Return what is to be known before it is done.
+
+    Args:
+        along: Files that go back all the same.
+        key: What takes along, or leaves, all that perhaps changed while commands ran.
+    """
     rows: list[Content] = []
     if problem:
         rows.append(Content.assemble(("✗ ", "$text-error"), problem))
@@ -48,6 +64,8 @@ def facts(preview: RewindPreview | None, problem: str, *, busy: bool) -> Content
             rows.append(Content.assemble(("! ", "$text-warning"), one_line(preview.problem, 300)))
         elif not preview.files:
             rows.append(Content.styled("No file changed since, as far as was seen.", "$text-muted"))
+        if said := _perhaps(preview, along, key):
+            rows.append(Content.assemble(("! ", "$text-warning"), said))
         # The names of branches leave room for what to do.
         left = [one_line(preview.git, 600)] if preview.git else []
         left += [one_line(why, 300) for why in preview.unseen]
@@ -63,6 +81,25 @@ def facts(preview: RewindPreview | None, problem: str, *, busy: bool) -> Content
         words = "A turn is running: it has to end first."
         rows.append(Content.assemble(("! ", "$text-warning"), words))
     return Content("\n").join(rows)
+
+
+def _perhaps(preview: RewindPreview, along: Collection[str], key: str) -> str:
+    """Return in one line what becomes of files that the user perhaps changed; empty for none."""
+    files = [file for file in preview.files if file.perhaps and not file.problem]
+    if not files:
+        return ""
+    whys = {file.conflict for file in files}
+    why = "changed while commands ran, perhaps by you"
+    why = one_line(whys.pop(), 120) if len(whys) == 1 else why
+    left = sum(file.path not in along for file in files)
+    one = len(files) == 1
+    them = "it" if one else "them"
+    if not left:
+        done, does = "it goes back, too" if one else "they go back, too", f"leaves {them}"
+    else:
+        stay = "it stays" if one else "they stay" if left == len(files) else f"{left} stay"
+        done, does = stay, f"takes {them} along"
+    return f"{plural(len(files), 'file')} {why}: {done}" + (f". {key} {does}" if key else "")
 
 
 def is_plain(preview: RewindPreview) -> bool:
@@ -82,7 +119,10 @@ def done_words(event: Rewound, draft_kept: bool, redo: str = "/redo") -> str:
         parts.append(f"{plural(changed, 'file')} put back")
     elif event.scope == "files":
         parts.append("no file was put back")
-    for names, why in ((event.kept, "changed by you, left"), (event.failed, "not possible")):
+    for names, why in (
+        (event.kept, "left, as you may have changed it"),
+        (event.failed, "not possible"),
+    ):
         if names:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
             listed = ", ".join(one_line(name, 40) for name in names[:_NAMED])

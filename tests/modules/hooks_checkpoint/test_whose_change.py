@@ -1,0 +1,97 @@
+"""Whose a change is that came while a command ran."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.modules.hooks_checkpoint.support import Session, edit, write
+
+TESTS = "python3 -m pytest -q"
+PERHAPS = f"changed while `{TESTS}` ran, perhaps by you"
+
+
+async def opened(tmp_path: Path, **config: Any) -> Session:
+    """A session in which each command counts as a long one, unless it is told otherwise."""
+    session = await Session(tmp_path / "work", tmp_path / "store").mount(
+        **{"own_seconds": 0, **config}
+    )
+    (session.root / "app.py").write_text("one\n")
+    (session.root / "web").mkdir()
+    (session.root / "web" / "a.ts").write_text("one\n")
+    return session
+
+
+async def conflicts(session: Session) -> dict[str, str]:
+    again = await Session(session.root, session.folder).mount()
+    files = (await again.preview((await again.listed())[0]["id"]))["files"]
+    assert all(file["perhaps"] is ("perhaps by you" in file["conflict"]) for file in files)
+    return {file["path"]: file["conflict"] for file in files}
+
+
+async def test_what_the_user_saved_while_a_long_command_ran_is_left_alone(tmp_path: Path):
+    session = await opened(tmp_path)
+
+    def save() -> None:
+        (session.root / "app.py").write_text("two\nby hand\n")
+        (session.root / "design.md").write_text("by hand")
+
+    await session.turn("x", edit("app.py", "one", "two"), write("by_agent.py", "a"))
+    await session.command(TESTS, save)
+    assert await conflicts(session) == {
+        "app.py": PERHAPS,
+        "by_agent.py": "",
+        "design.md": PERHAPS,
+    }
+    (checkpoint,) = await session.listed()
+    done = await session.restore(checkpoint["id"])
+    assert (done["conflicts"], done["removed"]) == (["app.py", "design.md"], ["by_agent.py"])
+    assert session.read("app.py") == "two\nby hand\n" and session.read("design.md") == "by hand"
+    done = await session.restore(checkpoint["id"], force=["app.py", "design.md"])
+    assert (done["restored"], done["removed"]) == (["app.py"], ["design.md"])
+    assert session.read("app.py") == "one\n"
+
+
+async def test_what_changed_while_a_short_command_ran_is_its_own(tmp_path: Path):
+    session = await opened(tmp_path, own_seconds=600)
+    await session.turn("x")
+    await session.command("make fmt", lambda: (session.root / "app.py").write_text("two\n"))
+    assert await conflicts(session) == {"app.py": ""}
+
+
+@pytest.mark.parametrize(
+    ("command", "own"),
+    [
+        ("sleep 9; ./generate > web/a.ts", True),
+        ("cd web && npx prettier --write ./a.ts", True),
+        ("python3 - <<'E'\nopen('web/a.ts', 'w')\nE", True),
+        ("generate --out=web/a.ts", True),
+        ("pytest web/a.ts", False),
+        ("go test ./... | tee web/a.ts", True),
+        ("cat web/a.ts && make", False),
+        ("npx prettier --write a.ts", False),
+        ("npx prettier --write other/web/a.ts web/a.ts.orig", False),
+        ("npm install", False),
+    ],
+)
+async def test_a_long_command_owns_the_files_that_its_text_says_it_works_on(
+    tmp_path: Path, command: str, own: bool
+):
+    session = await opened(tmp_path)
+    await session.turn("x")
+    await session.command(command, lambda: (session.root / "web/a.ts").write_text("two\n"))
+    said = await conflicts(session)
+    assert ("perhaps by you" in said["web/a.ts"]) is not own
+
+
+async def test_what_another_call_wrote_while_a_command_ran_is_the_agents(tmp_path: Path):
+    session = await opened(tmp_path)
+    await session.turn("x")
+    hooks = session.coordinator.hooks
+    data = {"tool_name": "bash", "tool_input": {"command": TESTS}, "tool_call_id": "c1"}
+    await hooks.emit("tool:pre", data)
+    await session.call(*write("app.py", "two\n"))
+    await session.command("make other", lambda: (session.root / "made").write_text("made"))
+    await hooks.emit("tool:post", data)
+    said = await conflicts(session)
+    assert said["app.py"] == "" and "make other" in said["made"]
