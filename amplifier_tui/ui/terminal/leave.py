@@ -46,7 +46,7 @@ def farewell_text(farewell: Farewell, columns: int = 80, rows: int = 24) -> str:
     after = [clean(farewell.problem)] if farewell.problem else []
     if farewell.aside:
         back = ". Resumed, /aside puts it back" if farewell.resume_command else ""
-        after.append(f"{clean(farewell.aside)}{back}.")
+        after.append("\n".join(_wrapped(f"{clean(farewell.aside)}{back}.", columns)))
     if farewell.resume_command:
         ends = f"\n{clean(farewell.ends)}." if farewell.ends else ""
         after.append(f"Resume with: {clean(as_typed(farewell.resume_command))}{ends}")

@@ -40,6 +40,8 @@ def test_the_farewell_is_plain_capped_and_says_how_to_come_back() -> None:
     words = farewell_text(Farewell("", "resume it", aside="Moved aside: .envrc"))
     assert words.startswith("Moved aside: .envrc. Resumed, /aside puts it back.\n\nResume with:")
     assert farewell_text(Farewell(aside="Moved aside: .envrc")) == "Moved aside: .envrc."
+    narrow = farewell_text(Farewell("", "resume it", aside="Moved aside: .envrc"), columns=30)
+    assert narrow.splitlines()[:2] == ["Moved aside: .envrc. Resumed,", "/aside puts it back."]
 
 
 def test_the_farewell_names_the_program_as_it_was_started(monkeypatch: pytest.MonkeyPatch) -> None:
