@@ -74,7 +74,7 @@ class ShellCommands:
         if in_terminal or need.needed:
             # One that a front end could not run is not noted: until the next one it may be running.
             await self._in_terminal.aclose()
-            await self._in_terminal.enter_async_context(beside_confined(named_in(command)))
+            await self._in_terminal.enter_async_context(beside_confined(named_in(command), command))
             wanted = TerminalWanted(
                 **self._sender.stamp(), command=command, told=tell, full_screen=need.full_screen
             )
@@ -163,7 +163,7 @@ class ShellCommands:
             program = [users_shell(), "-c", command]
             process = await CommandProcess.start(program, self._workspace, environment)
             run = CommandRun(process, output, None, show)
-            async with beside_confined(named_in(command)):
+            async with beside_confined(named_in(command), command):
                 await run.finish()
             if run.left_running:
                 self._leftovers.hold(process)

@@ -57,6 +57,22 @@ class Telling:
         if self._told <= _MOST_NOTES:
             self._tell(to_user or text)
 
+    def beside(self, places: list[Path], command: str) -> None:
+        """Tell the user of what a call that they let run has made, or a command beside it.
+
+        Args:
+            command: The line of that call.
+        """
+        if places:
+            one = len(places) == 1
+            does, stays = ("takes", "stays") if one else ("take", "stay")
+            line = one_line(command, LONGEST_NAME)
+            self._tell(
+                f"{self.names(places)}, which {does} effect on other programs, came while `{line}` "
+                f"ran outside of the sandbox and a command in it, and {stays}. If that is not to "
+                f"make {'it' if one else 'them'}, look at {'it' if one else 'them'}"
+            )
+
     def to_model(self, text: str) -> None:
         """Say something to the model alone."""
         self._notes.append(text)

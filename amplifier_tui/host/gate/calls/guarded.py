@@ -113,8 +113,9 @@ class Guard:
         with granted(taken.grant), tool_call(call_id) if call_id else nullcontext():
             run = partial(tool.execute, *more, **named)
             beside = _beside(name, taken, private)
+            line = str(private.get("command", "")) if taken.grant.by == "person" else ""
             try:
-                async with nullcontext() if beside is None else beside_confined(beside):
+                async with nullcontext() if beside is None else beside_confined(beside, line):
                     with without_exit():
                         result = await self.execute(name, tool, private, run)
             except asyncio.CancelledError as stopped:

@@ -236,8 +236,11 @@ class Look:
         known = folder in listing.listed or folder in listing.unknown
         return self._workspace in folder.parents and not known and listing.knew(folder)
 
-    def take_now(self, place: Path) -> set[Path]:
+    def take_now(self, place: Path, *, alone: bool = False) -> set[Path]:
         """Take what configures programs of a place, and of the folders it is in, as it is now.
+
+        Args:
+            alone: Nothing else that is in these folders.
 
         Returns:
             What that is.
@@ -255,7 +258,7 @@ class Look:
                 self._known.identities.add(_entry(each, identity))
                 taken.add(each)
         self._appearing |= {each: "" for each in taken if is_head(each.name)}
-        self._look_inside(taken)
+        self._look_inside(taken, {place} if alone else None)
         return taken
 
     def forget(self, place: Path) -> None:
@@ -263,12 +266,16 @@ class Look:
         self.places.pop(place, None)
         self._appearing.pop(place, None)
 
-    def _look_inside(self, places: Iterable[Path]) -> None:
-        """Take what is in folders that commands may write in: the folders stay the same."""
+    def _look_inside(self, places: Iterable[Path], only: set[Path] | None = None) -> None:
+        """Take what is in folders that commands may write in: the folders stay the same.
+
+        Args:
+            only: Nothing else; all without it.
+        """
         loose = {place for place in places if os.path.isdir(place) and not is_repository(place)}
         self._loose |= {folder for folder in loose if not os.path.islink(folder)}
         for folder in self._loose & loose:
-            self._add(files_below(folder))
+            self._add(files_below(folder) if only is None else only)
 
     def _is_below_held(self, place: Path) -> bool:
         return any(self._is_held(each) for each in (place, *place.parents))

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.commands.beside import is_others, unwatch, watch
+from amplifier_tui.base.commands.beside import is_others, made_beside, unwatch, watch
 from amplifier_tui.base.text import one_line, printable
 from amplifier_tui.modules.tool_bash.sandbox.aside import (
     move_aside,
@@ -115,7 +115,7 @@ class Made:
         }
         self._before = before
         for place in self._early:
-            self._users.add(before.take_now(place))
+            self._users.add(before.take_now(place, alone=True))
         self._aside.begun(self)
 
     def hold(self, pid: int, places: Iterable[Path]) -> None:
@@ -174,7 +174,7 @@ class Made:
         if place.is_relative_to(self._workspace):
             self._early.append(place)
             if self._before is not None:
-                self._users.add(self._before.take_now(place))
+                self._users.add(self._before.take_now(place, alone=True))
 
     def leave(self, places: Set[Path], runs: Runs) -> None:
         """Only tell of these when they are changed, and let git run these."""
@@ -187,18 +187,22 @@ class Made:
         if self._before is None:
             self._excused.append(makes)
 
-    def look(self) -> None:
-        """Move aside what was made so far. Blocking."""
+    def look(self, *, last: bool = False) -> None:
+        """Move aside what was made so far. Blocking.
+
+        Args:
+            last: Nothing is put off.
+        """
         with self._looking:
             for _ in range(_MOST_LOOKS):
                 self._renamed = False
                 if self._before is not None:
-                    self._look(self._before)
+                    self._look(self._before, last=last)
                 if not self._renamed:
                     break
                 # What is in a folder with another name may take effect by itself.
 
-    def _look(self, before: Look) -> None:
+    def _look(self, before: Look, *, last: bool) -> None:
         self._telling.begin_look()
         before.lose()
         self._commits.clear()
@@ -207,6 +211,7 @@ class Made:
             said = f"{self._telling.name(folder)} could not be listed any more; its owner may again"
             self._telling.to_model(said)
         self._users.lose()
+        beside: dict[str, list[Path]] = {}
         for place in before.made_since(now):
             if self._is_others(before, place):
                 before.take(place, now)
@@ -216,12 +221,21 @@ class Made:
             elif self._came_with_git(before, place):
                 before.take(place, now)
                 self._aside.leave({place})
+            elif (call := made_beside(place)) is not None:
+                # Until it ends it may make more, of which the user is told at once.
+                if call.has_settled or last:
+                    beside.setdefault(call.command, []).append(place)
+                    before.take(place, now)
             elif place in self._users or (
                 is_of_git(place) and makes_repository_outside(self._workspace)
             ):
                 self._tell_changed(before, place, now)
             elif not self._is_left(place, now=now):
                 self._move(place, now.places[place], TAKES_EFFECT)
+        for command, places in beside.items():
+            new = [each for each in places if (each, now.places[each]) not in self._aside.told]
+            self._aside.told |= {(each, now.places[each]) for each in places}
+            self._telling.beside(new, command)
         for place in before.changed_since(now):
             if self._came_with_git(before, place):
                 before.take(place, now)
@@ -300,9 +314,9 @@ class Made:
 
     def _is_others(self, before: Look, place: Path) -> bool:
         """Whether something that the user let run may have made it, or a new folder it is in."""
-        new = (each for each in place.parents if before.is_new(each))
-        return any(
-            is_others(each) or any(makes(each) for makes in self._excused) for each in (place, *new)
+        new = [each for each in place.parents if before.is_new(each)]
+        return is_others(place, *new) or any(
+            makes(each) for makes in self._excused for each in (place, *new)
         )
 
     def _tell_running(self, place: Path, runs: frozenset[bytes]) -> None:
@@ -331,7 +345,7 @@ class Made:
         Blocking.
         """
         try:
-            self.look()
+            self.look(last=True)
         finally:
             # What is not told now would count as somebody else's when the next command begins.
             self.take_commits()
