@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from amplifier_tui.host.gate.calls.grants import Touched
     from amplifier_tui.host.gate.risk import Judgement
     from amplifier_tui.host.gate.rules.book import Match, RuleBook
+    from amplifier_tui.host.gate.rules.matching import Part
     from amplifier_tui.host.gate.rules.text import Rule
 
 logger = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ class GateDecision:
         mode: The mode in which it was decided.
         by_mode: The mode alone decided.
         by_hook: A hook did, before the gate.
+        lends: By what the hooks are known that would have the network as well; empty for none.
     """
 
     verdict: Verdict
@@ -74,6 +76,7 @@ class GateDecision:
     mode: Mode = "ask"
     by_mode: bool = False
     by_hook: bool = False
+    lends: str = ""
 
     @property
     def is_critical(self) -> bool:
@@ -104,6 +107,7 @@ class Gate:
             neither a mode nor a rule lets anything through, not even reading, which one of them may
             deny; only what was answered since does.
         asked_by_hook: Rules of the bundle by which its hook asks; known with the other rules.
+        lent: Hooks of git that may have the network for as long as the session lasts.
     """
 
     workspace: Path
@@ -115,6 +119,7 @@ class Gate:
     unread: str = ""
     seen: SeenFiles = field(default_factory=SeenFiles)
     asked_by_hook: tuple[Rule, ...] = ()
+    lent: set[str] = field(default_factory=set)
     _book: RuleBook | None = None
     _loading: Lock = field(default_factory=Lock)
 
@@ -193,10 +198,10 @@ class Gate:
             return decision("ask", reason, rule=str(rule), scope=rule.scope)
         strict = bool(self.unread)
         # Only rules grant it, and a command line has it as a whole.
-        lent = _lent_network(description) if confines and not self.sandbox() else ""
+        lent, lends = self._lent(description) if confines and not self.sandbox() else ("", "")
         if match is not None and not (strict and match.scope != "session"):
             if lent:
-                return decision("ask", lent)
+                return decision("ask", lent, lends=lends)
             return by_rule(match, f"by the rule {match.rule}")
         unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
         if why := unread or self._unsigned(description):
@@ -205,10 +210,28 @@ class Gate:
         goes = match is not None or by_mode == "allow"
         if hooked and (goes or by_mode == "ask"):
             return decision("ask", "a hook asks", hook_only=goes)
-        if match is not None:
-            return decision("ask", lent) if lent else by_rule(match, f"by the rule {match.rule}")
+        if match is not None or (lends and by_mode == "ask"):
+            if match is None or lent:
+                return decision("ask", lent, lends=lends)
+            return by_rule(match, f"by the rule {match.rule}")
         unread = self.unread if by_mode == "ask" else ""
         return decision(by_mode, unread or reason, by_mode=not unread)
+
+    def _lent(self, description: Description) -> tuple[str, str]:
+        """Why rules don't grant a command line the network: something else would have it too.
+
+        Returns:
+            Why, and by what hooks are known of which that is so.
+        """
+        needing = _needing_network(description)
+        if not needing:
+            return "", ""
+        if by_line := _lent_network(description, needing[0]):
+            return by_line, ""
+        from amplifier_tui.host.gate.verdicts.hooked import lent_to_hooks
+
+        why, lends = lent_to_hooks(needing)
+        return ("", "") if lends in self.lent else (why, lends)
 
     def touched(self, tool: str, arguments: Mapping[str, Any]) -> Touched:
         """Return what a call's arguments are about now; looks at the files."""
@@ -293,15 +316,19 @@ def _needs_network(judgement: Judgement) -> bool:
     return any(word in each for word in words for each in judgement.reasons)
 
 
-def _lent_network(description: Description) -> str:
-    """Why rules don't grant a command line the network: a part of it would have it for nothing."""
+def _needing_network(description: Description) -> list[Part]:
     parts = [part for part in description.parts if part.command is not None and not part.reads]
-    needing = [part for part in parts if _needs_network(part.judgement)]
-    other = next((part for part in parts if part not in needing), None)
-    if not needing or other is None:
+    return [part for part in parts if _needs_network(part.judgement)]
+
+
+def _lent_network(description: Description, needing: Part) -> str:
+    """Why a part of a command line would have the network for nothing; else empty."""
+    parts = [part for part in description.parts if part.command is not None and not part.reads]
+    other = next((part for part in parts if not _needs_network(part.judgement)), None)
+    if other is None:
         return ""
     return (
-        f"the network that `{needing[0].text[:_MOST_TEXT]}` needs would be there for "
+        f"the network that `{needing.text[:_MOST_TEXT]}` needs would be there for "
         f"`{other.text[:_MOST_TEXT]}` too"
     )
 

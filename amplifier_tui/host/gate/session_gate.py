@@ -162,6 +162,7 @@ class SessionGate:
             judge=lambda: judge() if self._gate.mode != decided_in else None,
             judge_anew=judge,
             began=answers.began,
+            lends=decision.lends,
         )
         if decision.verdict == "ask":
             decision = await asyncio.to_thread(self.unless_refused, decision, tool, arguments)
@@ -280,6 +281,8 @@ class SessionGate:
         if answer.outcome != "allowed" and not by_default:
             return
         person = "person" if answer.by == "user" else ""
+        if decision is not None and person and answer.lasting and decision.lends:
+            self._gate.lent.add(decision.lends)
         if decision is not None:
             by = "" if by_default or answer.by == "mode" else "rule"
             self._let_through(question, decision, person or by)

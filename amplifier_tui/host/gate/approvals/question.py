@@ -33,7 +33,7 @@ class ApprovalQuestion:
     tool, where the arguments may be changed. `judge` has the gate decide anew; it gives None where
     the mode is still the same, and `judge_anew` does so whatever the mode is. `began` is
     when its call came, by which those that wait are put in order; a call that was changed keeps its
-    place.
+    place. With `lends` it may be allowed for the session although rules cover it.
     """
 
     asker: str
@@ -55,6 +55,7 @@ class ApprovalQuestion:
     judge: Callable[[], GateDecision | None] | None = None
     judge_anew: Callable[[], GateDecision] | None = None
     began: float = field(default_factory=perf_counter)
+    lends: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ class ApprovalAnswer:
     `reason` is the user's words, or why it was not answered; `default` what the asker should do
     after a timeout: never `allow` for what is risky; with the outcome
     `changed`, `arguments` are judged anew in place of the call's. `touched` is what the
-    arguments that were shown were about then.
+    arguments that were shown were about then; `lasting` says that it counts for more than this
+    call.
     """
 
     outcome: ApprovalOutcome
@@ -73,3 +75,4 @@ class ApprovalAnswer:
     default: Default = "deny"
     arguments: Mapping[str, Any] | None = None
     touched: Touched = Touched()
+    lasting: bool = False

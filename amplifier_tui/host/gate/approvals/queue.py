@@ -182,7 +182,8 @@ class ApprovalQueue:
             if scope != "session" and self._keep is not None:
                 self._keep(rules, scope)
         outcome: ApprovalOutcome = "allowed" if decision.allow else "denied"
-        self._finish(pending, ApprovalAnswer(outcome, "user", reason), scope)
+        answer = ApprovalAnswer(outcome, "user", reason, lasting=scope != "once")
+        self._finish(pending, answer, scope)
         if scope != "once":
             self.look_again()
 

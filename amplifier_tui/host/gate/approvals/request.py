@@ -35,12 +35,15 @@ def rules_to_offer(
     question: ApprovalQuestion, description: Description, judgement: Judgement, book: RuleBook
 ) -> tuple[Rule, ...]:
     """Return the rules that remembering a grant would keep; none where it must not be."""
-    from amplifier_tui.host.gate.rules.book import propose
+    from amplifier_tui.host.gate.rules.book import RuleBook, propose
 
     once = description.unclear or not description.complete
     if question.by_person or judgement.risk == "critical" or once:
         return ()
-    return propose(description.parts, book)
+    # Rules that cover it are no answer to that, one for this session is.
+    return propose(description.parts, book) or (
+        propose(description.parts, RuleBook()) if question.lends else ()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class ApprovalRequestMaker:
         risky = severity(judgement.risk) >= severity("high")
         default: Default = "deny" if risky else question.default
         own_options = {option.casefold() for option in question.options} - _USUAL_OPTIONS
-        text, scopes = self.redactor.text, self._scopes(description, rules)
+        text, scopes = self.redactor.text, self._scopes(question, description, rules)
         leaves = bool(question.arguments.get(OUTSIDE_SANDBOX)) and description.kind == "command"
         # In the head, which is on the screen at every size.
         action = f"{question.tool} wants to leave the sandbox" if leaves else description.action
@@ -117,9 +120,13 @@ class ApprovalRequestMaker:
             and self.redactor.fields(question.arguments) == question.arguments,
         )
 
-    def _scopes(self, description: Description, rules: tuple[Rule, ...]) -> tuple[Scope, ...]:
+    def _scopes(
+        self, question: ApprovalQuestion, description: Description, rules: tuple[Rule, ...]
+    ) -> tuple[Scope, ...]:
         if not rules:
             return ("once",)
+        if question.lends and self.book().match(description.parts) is not None:
+            return ("once", "session")
         # What is risky or elsewhere is allowed for this session at most.
         longer = self.keeps and description.judgement.can_be_kept
         if longer and not any(rule.asker for rule in rules):
