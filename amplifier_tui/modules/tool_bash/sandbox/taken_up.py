@@ -12,7 +12,7 @@ from typing import Final
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.protected import configures_as_link, configuring
 from amplifier_tui.base.repositories import places_of_hooks
-from amplifier_tui.modules.tool_bash.sandbox.git_folders import Named, named_beside
+from amplifier_tui.modules.tool_bash.sandbox.git_folders import Named, is_head, named_beside
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     RAW,
@@ -218,6 +218,8 @@ def _takes_effect(checkout: Path, places: Set[Path]) -> Callable[[ListedChange],
             or not places.isdisjoint((file, *file.parents))
             or inside in leading
             or file in leading_here
+            # Beside it others make a repository of the folder.
+            or is_head(file.name)
             or (change.version[0] == _LINK and bool(configures_as_link(file.name)))
         )
 

@@ -29,8 +29,16 @@ RAW: Final = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--
 _LINK: Final = "120000"
 _PROGRAM: Final = "100755"
 _FILE: Final = "100644"
-_CONFLICT: Final = re.compile(rb"(?:<{7}|>{7}|\|{7}) .{1,200}|={7}|\|{7}")
+_CONFLICT: Final = re.compile(rb"(?:<{7}|>{7}|\|{7}) (.{1,200})|={7}|\|{7}")
 """What a merge puts between the lines of two sides."""
+_SIDE: Final = re.compile(
+    r"(?:Updated upstream|Stashed changes|merged common ancestors|empty tree|[\w.~^@{}/-]{1,100})"
+    r"(?::[\w./ -]{1,100})?"
+)
+"""How it calls them, but for a commit by what that says of itself."""
+_COMMIT: Final = re.compile(
+    r"(?:parent of )?([0-9a-f]{4,64})(?:\.\.\.)? \(?(.*?)\)?(?::[\w./ -]{1,100})?"
+)
 _PATIENCE: Final = 3.0
 """Seconds in which a checkout that goes on may end: it names what it brings at its end."""
 
@@ -225,7 +233,7 @@ class Commits:
         return data is not None and (
             self._seen.holds(file, data, link=mode == _LINK)
             or self._is_of_versions(
-                file, (mode, data), self._versions(file).get(file, {}), merging=True
+                file, (mode, data), self._versions(file).get(file, {}), merging=True, stands=False
             )
         )
 
@@ -236,6 +244,7 @@ class Commits:
         known: Mapping[Version, bool],
         *,
         merging: bool,
+        stands: bool = True,
     ) -> bool:
         mode, data = found
         here = self._checkout
@@ -247,7 +256,32 @@ class Commits:
         lines = set(self._seen.lines(file))
         for content in self._contents(names).values():
             lines.update(unwrapped(content).split(b"\n"))
-        return _consists_of(data, lines)
+        return _consists_of(data, lines | (self._marks(file, data) if stands else set()))
+
+    def _marks(self, file: Path, data: bytes) -> set[bytes]:
+        """Return the lines that a merge put into a file, if it has conflicts in git's index."""
+        marks = {line for line in unwrapped(data).split(b"\n") if _CONFLICT.fullmatch(line)}
+        asking = ("--literal-pathspecs", "ls-files", "-u", "-z", "--", os.fspath(file))
+        if not marks or not git_bytes_now(self._checkout, *asking):
+            return set()
+        return {each for each in marks if self._is_mark(each)}
+
+    def _is_mark(self, line: bytes) -> bool:
+        """Whether what stands in such a line is no more than which side comes there."""
+        found = _CONFLICT.fullmatch(line)
+        side = (found[1] or b"").decode("utf-8", "replace") if found is not None else ""
+        if not side or _SIDE.fullmatch(side):
+            return True
+        commit = _COMMIT.fullmatch(side)
+        known = commits_here(self._checkout, {commit[1]}) if commit is not None else []
+        if commit is None or not known or known[0] in self._made:
+            return False
+        # What a command says of a commit of its own may be anything.
+        behind = (known[0], *(f"^{each}" for each in self._tips))
+        if asked(self._checkout, behind, "rev-list", "--stdin", "--max-count=1") != b"":
+            return False
+        told = git_output_now(self._checkout, "log", "-1", "--format=%s", known[0]) or ""
+        return told.strip() == commit[2].strip()
 
     def _versions(self, place: Path) -> dict[Path, dict[Version, bool]]:
         """Return what commits have of the files of a place, and whether only `made` have it."""
@@ -274,9 +308,7 @@ class Commits:
 
 
 def _consists_of(data: bytes, lines: Set[bytes]) -> bool:
-    return bool(lines) and all(
-        line in lines or _CONFLICT.fullmatch(line) for line in unwrapped(data).split(b"\n")
-    )
+    return bool(lines) and all(line in lines for line in unwrapped(data).split(b"\n"))
 
 
 def stands(file: Path, version: Version) -> bool:
