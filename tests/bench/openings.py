@@ -29,6 +29,7 @@ from amplifier_tui.host.cards import (
     ModelCard,
     PlannedModule,
     RuleCard,
+    SetAsideCard,
 )
 from amplifier_tui.host.stored_cards import SessionCard
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
@@ -149,6 +150,10 @@ def client() -> FakeClient:
         offered=tuple(
             ModelCard(provider=f"p{n % 3}", model=f"model-{n}", context_window=200_000)
             for n in range(300)
+        ),
+        moved=tuple(
+            SetAsideCard(key=f"/kept/{n}", name=f"web/.vscode/{n}.json", at=0.0, text="{}")
+            for n in range(40)
         ),
         remembered=tuple(MemoryCard(memory_id=n, text=f"Memory {n}") for n in range(200)),
         standing=tuple(RuleCard(key=str(n), text=f"bash(make {n} *)") for n in range(200)),

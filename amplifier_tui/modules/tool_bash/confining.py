@@ -12,8 +12,8 @@ import re
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from amplifier_tui.base.commands.git_alone import (
     advice_for_git,
     brings_files,
     is_of_git_alone,
+    records_files,
     remotes_fetched,
 )
 from amplifier_tui.base.commands.process import CommandProcess
@@ -31,7 +32,7 @@ from amplifier_tui.base.commands.sandbox import (
     named_sockets,
     sandbox_problem,
 )
-from amplifier_tui.base.files.nearby import FolderListing, secrets_nearby
+from amplifier_tui.base.files.nearby import secrets_nearby
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT, without_info
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -47,11 +48,10 @@ from amplifier_tui.kernel.session.grant import (
     SandboxTerms,
     current_grant,
 )
-from amplifier_tui.modules.tool_bash.sandbox.configuring import Look, target_of
+from amplifier_tui.modules.tool_bash.mounted import obeyed_outside, read_only_places
+from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
-    is_link_of_git,
     is_repository,
-    places_of_git,
 )
 from amplifier_tui.modules.tool_bash.sandbox.git_writing import GitWriting
 from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
@@ -80,8 +80,6 @@ OUTSIDE_SANDBOX: Final = {
 TOLD_BY: Final = "sandbox"
 """The source of what the user is told of a command's files: it stays in the conversation."""
 _LONGEST: Final = 4_000
-_MOST_READ_ONLY: Final = 200
-"""Bubblewrap takes a second for a few hundred; the rest is looked at afterwards."""
 _LAST_MOMENT: Final = 5.0
 """Seconds that what was killed gets to be gone: some do not go while a disk does not answer."""
 _GIT: Final = re.compile(r"(?:^|[\s;|&(])git\s")
@@ -308,18 +306,22 @@ class Confining:
         guarded = [place for place in places if place not in repositories]
         changes_files = of_git and brings_files(command[-1])
         if changes_files:
-            guarded = without_tracked(guarded, checkouts(places, workspace))
+            guarded = without_tracked(
+                guarded,
+                checkouts(places, workspace),
+                changed_alone=records_files(command[-1]),
+            )
         hidden = [*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment)]
         hidden += listening_sockets(workspace)
         if grant.reading and _shows_contents(command[-1]):
             # What it names of these was asked about; what it comes across was not.
             hidden += secrets_nearby(workspace)
         repository = written_outside(workspace, workspace)
-        read_only = _read_only(guarded, workspace)
+        read_only = read_only_places(guarded, workspace)
         # There git writes in it, too: the host lets no line through that would change more of a
         # checkout than the workspace is.
         shared = repository if of_git and writing else None
-        kept = () if shared is None else _obeyed(shared)
+        kept = () if shared is None else obeyed_outside(shared)
         sandbox = Sandbox(
             workspace,
             scratch / "tmp",
@@ -385,37 +387,6 @@ def _fetches(text: str, folder: Path, workspace: Path, grant: Grant) -> bool:
         if not address or (any(map(place.is_relative_to, own)) if place else not grant.network):
             return False
     return bool(addresses)
-
-
-def _obeyed(repository: Path) -> tuple[Path, ...]:
-    """Return what git obeys in a repository's folder outside of the workspace."""
-    places = places_of_git(repository, FolderListing())
-    found = (place for place in places if place != repository and not place.is_symlink())
-    return tuple(islice(filter(Path.exists, found), _MOST_READ_ONLY))
-
-
-def _read_only(guarded: Iterable[Path], workspace: Path) -> dict[Path, tuple[Path, ...]]:
-    """Return which of what configures programs is to be read-only, the nearest first.
-
-    Returns:
-        By its place, what is mounted for it: for a link it is that where it leads, and nothing
-        where that is outside of the workspace. There nothing can be changed.
-    """
-    places = dict.fromkeys(place for place in guarded if not is_link_of_git(place))
-    # What is mounted over a folder does not cover where links in it lead.
-    outermost = [
-        place for place in places if place.is_symlink() or places.keys().isdisjoint(place.parents)
-    ]
-    of_git = [place for place in outermost if ".git" in place.parts]
-    others = [place for place in outermost if ".git" not in place.parts]
-    found = {}
-    for place in of_git[:_MOST_READ_ONLY] + others[:_MOST_READ_ONLY]:
-        target = target_of(place)
-        over = [place] if target is None or sys.platform == "darwin" else []
-        if target is not None and workspace in target.parents:
-            over.append(target)
-        found[place] = tuple(over)
-    return found
 
 
 async def look_on(process: CommandProcess, confined: Confined, notes: list[str]) -> None:

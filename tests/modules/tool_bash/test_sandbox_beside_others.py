@@ -12,7 +12,7 @@ import pytest
 from amplifier_tui.base.commands.beside import beside_confined, named_in
 from amplifier_tui.base.files import nearby, write_atomic
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, SandboxTerms
-from amplifier_tui.modules.tool_bash import confining
+from amplifier_tui.modules.tool_bash import confining, mounted
 from amplifier_tui.modules.tool_bash.sandbox.aside import move_aside
 from amplifier_tui.modules.tool_bash.sandbox.opened import identity_of
 from tests.modules.tool_bash.confined import named_git, run, shell, told
@@ -285,7 +285,7 @@ async def test_nothing_is_put_where_a_link_leads(shell: Shell) -> None:
 async def test_what_is_too_much_to_be_mounted_may_be_touched_and_not_changed_nor_moved(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confining, "_MOST_READ_ONLY", 1)
+    monkeypatch.setattr(mounted, "_MOST_READ_ONLY", 1)
     await run(shell, "mkdir -p p/q; for i in a b c; do mkdir $i; echo $i > $i/.env; done", None)
     assert "take effect" not in await run(shell, "chmod g+w */.env; touch */.env; chmod -R g+w p")
     assert len([*shell.root.glob("*/.env")]) == 3
@@ -372,3 +372,43 @@ async def test_no_line_of_a_file_of_secrets_is_shown(shell: Shell, told: list[st
     await holds(lambda: told, "the user to be told")
     (text,) = told
     assert text.startswith(".env was changed") and "hush" not in text
+
+
+@pytest.mark.parametrize("line", ["git add -A && git commit -qm x", "git commit -qam x"])
+async def test_what_the_user_saves_beside_a_slow_hook_of_a_commit_stays(
+    shell: Shell, told: list[str], line: str
+) -> None:
+    slow = "#!/bin/sh\ntouch begun; while [ ! -e go ]; do sleep 0.05; done\n"
+    files = {".husky/pre-commit": slow, ".vscode/settings.json": "{}\n", ".vscode/staged": "1\n"}
+    for name, text in {**files, "a": "1\n", ".gitignore": "go\nbegun\n"}.items():
+        place = shell.root / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(text)
+    (shell.root / ".husky/pre-commit").chmod(0o755)
+    await run(shell, f"{COMMITTED}; touch go; git add -A; git commit -qm 2; rm go", None)
+    await run(shell, "git config core.hooksPath .husky; echo 2 > a; git add a", None)
+    command = asyncio.create_task(run(shell, line))
+    await holds((shell.root / "begun").exists, "the hook to run")
+    saved(shell.root / ".vscode/settings.json", "{2}\n")
+    saved(shell.root / ".husky/pre-commit", "#!/bin/sh\n")
+    (shell.root / ".vscode/new.json").write_text("new")
+    (shell.root / "go").touch()
+    assert "take effect" not in await command
+    assert (shell.root / ".vscode/settings.json").read_text() == "{2}\n"
+    assert (shell.root / ".husky/pre-commit").read_text() == "#!/bin/sh\n"
+    assert (shell.root / ".vscode/new.json").exists()
+    assert await run(shell, "git log -1 --format=%s", None) != "2"
+
+
+async def test_a_hook_of_a_commit_mends_what_is_staged_of_what_configures_programs(
+    shell: Shell,
+) -> None:
+    hook = "#!/bin/sh\necho mended > .vscode/settings.json; git add .vscode/settings.json\n"
+    (shell.root / ".vscode").mkdir()
+    (shell.root / ".vscode/settings.json").write_text("{}\n")
+    await run(shell, f"{COMMITTED}; git add -A; git commit -qm 2", None)
+    (shell.root / ".git/hooks/pre-commit").write_text(hook)
+    (shell.root / ".git/hooks/pre-commit").chmod(0o755)
+    await run(shell, "echo 2 > .vscode/settings.json; git add -A", None)
+    output = await run(shell, "git commit -qm 3")
+    assert "Read-only" not in output

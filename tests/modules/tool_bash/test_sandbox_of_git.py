@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_tui.base.commands.git_alone import is_of_git_alone
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms
-from amplifier_tui.modules.tool_bash import confining
+from amplifier_tui.modules.tool_bash import confining, mounted
 from tests.modules.tool_bash.confined import BY_RULE, READING, named_git, run, shell
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox
@@ -307,7 +307,7 @@ async def test_the_folder_that_is_named_for_hooks_is_guarded_too(shell: Shell, t
 async def test_what_is_not_mounted_read_only_is_looked_into(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confining, "_MOST_READ_ONLY", 0)
+    monkeypatch.setattr(mounted, "_MOST_READ_ONLY", 0)
     setup = f"{COMMITTED} && mkdir .vscode && echo mine > .vscode/settings.json"
     assert "exit code 0" in await run(shell, setup, None)
     await run(

@@ -71,12 +71,15 @@ def checkouts(places: Iterable[Path], workspace: Path) -> list[Path]:
     return list(found)[:_MOST_CHECKOUTS]
 
 
-def without_tracked(places: list[Path], around: Iterable[Path]) -> list[Path]:
+def without_tracked(
+    places: list[Path], around: Iterable[Path], *, changed_alone: bool
+) -> list[Path]:
     """Leave out what git itself has to be able to change, so that no checkout is left half done.
 
     Args:
         places: What configures programs in the workspace.
         around: The folders of repositories.
+        changed_alone: Only hooks change files, and those that are to be committed.
     """
     holding: set[Path] = set()
     files: dict[Path, list[Path]] = {checkout: [] for checkout in around}
@@ -85,14 +88,32 @@ def without_tracked(places: list[Path], around: Iterable[Path]) -> list[Path]:
         if checkout in files and ".git" not in place.parts:
             files[checkout].append(place)
     for checkout, inside in files.items():
+        changed = _changed(checkout) if changed_alone and inside else None
         for file in tracked(checkout, inside):
-            holding |= {file, *file.parents}
+            if changed is None or file in changed:
+                holding |= {file, *file.parents}
     # Over a link nothing is mounted but where it leads.
     return [
         place
         for place in places
         if place not in holding and not (place.is_symlink() and place.resolve() in holding)
     ]
+
+
+def _changed(checkout: Path) -> frozenset[Path] | None:
+    """Return the files that differ from the last commit or from the index; None for any. Blocking.
+
+    A file of which that is not sure without reading it is one of them.
+    """
+    found: set[Path] = set()
+    for arguments in (("diff-index", "--cached", "HEAD"), ("diff-files",)):
+        name, *more = arguments
+        options = ("--name-only", "-z", "--no-relative", "--ignore-submodules=all", *more)
+        listed = git_bytes_now(checkout, name, *options, timeout=_LONGEST, most_bytes=_MOST_HISTORY)
+        if listed is None or len(listed) >= _MOST_HISTORY:
+            return None
+        found |= {checkout / os.fsdecode(each) for each in listed.split(b"\0") if each}
+    return frozenset(found)
 
 
 def tips_of(checkout: Path) -> frozenset[str]:
