@@ -113,10 +113,10 @@ async def test_a_disk_that_gets_full_in_between_leaves_everything_as_it_was(
     os.chmod(patched.root / "a", 0o640)
     before, swap = patched.files, os.replace
 
-    def full(source: Any, target: Any) -> None:
+    def full(source: Any, target: Any, **folders: int) -> None:
         if Path(target).name == "c" and str(source).endswith(".tmp"):
             raise OSError(errno.ENOSPC, "full", str(target))
-        swap(source, target)
+        swap(source, target, **folders)
 
     monkeypatch.setattr(os, "replace", full)
     result = await patched.apply(

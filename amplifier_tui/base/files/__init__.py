@@ -18,6 +18,7 @@ from amplifier_tui.base.files.reading import (
     NotRegularFileError,
     changed_at,
     open_regular,
+    open_resolved,
     read_regular,
     require_regular,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "locked",
     "move_aside",
     "open_regular",
+    "open_resolved",
     "read_regular",
     "replacing",
     "require_regular",

@@ -6,6 +6,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from amplifier_tui.base.opened.folders import Spot, naming, spot_of
+
 FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
@@ -44,10 +46,31 @@ def open_regular(path: Path, *, follow_links: bool = True) -> BinaryIO:
         NotRegularFileError: It is a pipe or device, or a link that is not followed.
         OSError: It can't be opened.
     """
+    return _opened(path, Spot(str(path), None), follow_links)
+
+
+def open_resolved(path: Path) -> BinaryIO:
+    """Open a file for reading, past no link that was put on its path since that was resolved.
+
+    Args:
+        path: Absolute, its links followed.
+
+    Raises:
+        IsADirectoryError: It is a folder.
+        NotRegularFileError: It is a pipe or device, or a link by now.
+        OSError: It can't be opened, or a link is in the way.
+    """
+    with naming(path), spot_of(path) as spot:
+        return _opened(path, spot, follow_links=False)
+
+
+def _opened(path: Path, spot: Spot, follow_links: bool) -> BinaryIO:
+    name, folder = spot
     # Before opening, since a link that is not followed fails with the error of a link loop.
-    require_regular(path, (path.stat() if follow_links else path.lstat()).st_mode)
+    found = os.stat(name, dir_fd=folder, follow_symlinks=follow_links)
+    require_regular(path, found.st_mode)
     flags = os.O_RDONLY | NO_WAIT | FLAGS | (0 if follow_links else NO_LINK)
-    file = os.fdopen(os.open(path, flags), "rb")
+    file = os.fdopen(os.open(name, flags, dir_fd=folder), "rb")
     try:
         require_regular(path, os.fstat(file.fileno()).st_mode)
     except OSError:

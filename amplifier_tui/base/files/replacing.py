@@ -11,6 +11,7 @@ from typing import BinaryIO, Literal
 
 from amplifier_tui.base.commands.beside import own_write
 from amplifier_tui.base.files.reading import FLAGS, require_regular
+from amplifier_tui.base.opened.folders import Spot, naming, spot_of
 
 Links = Literal["replace", "follow", "refuse"]
 
@@ -52,7 +53,8 @@ def replacing(
         mode: Permissions; None keeps those of an existing file, else the umask decides.
         durable: Sync before the rename (the policy is in the package's docstring).
         links: What happens to a symbolic link at `path`: a file takes its place, the file it
-            points to is replaced, or it is an error.
+            points to is replaced, or it is an error. Where links are refused, the path has
+            none, and one that was put in the place of a folder since is an error, too.
         new: Replace nothing.
 
     Raises:
@@ -64,37 +66,64 @@ def replacing(
     if links == "follow":
         path = path.resolve()
     # Folders are made for it, too.
-    with own_write(path):
-        with _staging(path, mode=mode, links=links) as (file, temporary):
-            _require_free(path, new)
+    with own_write(path), _spot_of(path, links) as spot:
+        with _staging(path, spot, mode=mode, links=links) as (file, temporary):
+            _require_free(path, spot, new)
             yield file
             _finish(file, durable)
         try:
             # Once more: writing may have taken a while.
-            _require_free(path, new)
-            os.replace(temporary, path)
+            _require_free(path, spot, new)
+            rename(temporary, spot.name, spot.folder)
         except BaseException:
-            _remove(temporary)
+            remove(temporary, spot.folder)
             raise
 
 
 def stage(
     path: Path,
+    spot: Spot,
     data: bytes | str,
     *,
     mode: int | None = None,
     durable: bool = False,
-    links: Links = "replace",
-) -> Path:
+) -> str:
     """Write what is to become a file's content beside it; arguments and errors as `write_atomic`.
 
+    Args:
+        spot: The file; a link there is an error.
+
     Returns:
-        The file to be renamed to `path`.
+        The name, in the same folder, of the file that is to be renamed.
     """
-    with _staging(path, mode=mode, links=links) as (file, temporary):
+    with _staging(path, spot, mode=mode, links="refuse") as (file, temporary):
         file.write(data.encode() if isinstance(data, str) else data)
         _finish(file, durable)
     return temporary
+
+
+def rename(name: str, to: str, folder: int | None) -> None:
+    """Put a file in the place of another one of its folder.
+
+    Raises:
+        OSError: It can't be done.
+    """
+    if folder is None:
+        os.replace(name, to)
+    else:
+        os.replace(name, to, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def remove(name: str, folder: int | None) -> None:
+    """Remove a file that need not be there."""
+    with contextlib.suppress(OSError):
+        os.unlink(name, dir_fd=folder)
+
+
+def beside(name: str, mark: str) -> str:
+    """Return a name in the same folder that nothing has."""
+    above, last = os.path.split(name)
+    return os.path.join(above, f".{last[:80]}.{os.urandom(8).hex()}.{mark}")
 
 
 def write_link(path: Path, target: bytes) -> None:
@@ -108,41 +137,45 @@ def write_link(path: Path, target: bytes) -> None:
     """
     with own_write(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = _temporary(path)
+        temporary = beside(str(path), "tmp")
         os.symlink(os.fsdecode(target), temporary)
         try:
             os.replace(temporary, path)
         except BaseException:
-            _remove(temporary)
+            remove(temporary, None)
             raise
 
 
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name[:80]}.{os.urandom(8).hex()}.tmp")
+@contextlib.contextmanager
+def _spot_of(path: Path, links: Links) -> Iterator[Spot]:
+    """Find a file, for which its folders are made."""
+    if links == "refuse":
+        with naming(path), spot_of(path, make=True) as spot:
+            yield spot
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    yield Spot(str(path), None)
 
 
 @contextlib.contextmanager
-def _staging(path: Path, *, mode: int | None, links: Links) -> Iterator[tuple[BinaryIO, Path]]:
+def _staging(
+    path: Path, spot: Spot, *, mode: int | None, links: Links
+) -> Iterator[tuple[BinaryIO, str]]:
     """Make a file beside another one, which goes again where the block raises."""
-    found = _existing_mode(path, links)
+    found = _existing_mode(path, spot, links)
     mode = found if mode is None else mode
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _temporary(path)
+    temporary = beside(spot.name, "tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | FLAGS
-    handle = os.open(temporary, flags, 0o666 if mode is None else 0o600)
+    rights = 0o666 if mode is None else 0o600
+    handle = os.open(temporary, flags, rights, dir_fd=spot.folder)
     try:
         with os.fdopen(handle, "wb") as file:
             if mode is not None:
-                os.chmod(temporary, mode)
+                os.chmod(handle if os.chmod in os.supports_fd else temporary, mode)
             yield file, temporary
     except BaseException:
-        _remove(temporary)
+        remove(temporary, spot.folder)
         raise
-
-
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)
 
 
 def _finish(file: BinaryIO, durable: bool) -> None:
@@ -151,20 +184,24 @@ def _finish(file: BinaryIO, durable: bool) -> None:
         os.fsync(file.fileno())
 
 
-def _require_free(path: Path, new: bool) -> None:
-    if new and os.path.lexists(path):
+def _require_free(path: Path, spot: Spot, new: bool) -> None:
+    if new and _mode_of(spot) is not None:
         raise FileExistsError(errno.EEXIST, "is there already", str(path))
 
 
-def _existing_mode(path: Path, links: Links) -> int | None:
-    try:
-        found = path.lstat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if stat.S_ISLNK(found) and links == "replace":
+def _existing_mode(path: Path, spot: Spot, links: Links) -> int | None:
+    found = _mode_of(spot)
+    if found is None or (stat.S_ISLNK(found) and links == "replace"):
         return None
     require_regular(path, found)
     return stat.S_IMODE(found)
+
+
+def _mode_of(spot: Spot) -> int | None:
+    try:
+        return os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def free_name(path: Path, why: str) -> Path:

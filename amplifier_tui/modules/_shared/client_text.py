@@ -6,12 +6,14 @@ be read or written is a `ToolProblem`.
 
 import asyncio
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.files import write_together
+from amplifier_tui.base.opened.folders import spot_of
 from amplifier_tui.modules._shared.text_file import (
     MAX_TEXT_BYTES,
     UNREADABLE,
@@ -171,4 +173,5 @@ async def _taken_back(
 def _remove(path: Path, sent: TextFile) -> None:
     """Remove a file that was made, unless somebody else wrote it."""
     if path.exists() and load(path) == sent:
-        path.unlink()
+        with spot_of(path) as spot:
+            os.unlink(spot.name, dir_fd=spot.folder)

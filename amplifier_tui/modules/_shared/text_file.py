@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, Literal
 
 from amplifier_tui.base.files import (
     NotRegularFileError,
-    open_regular,
+    open_resolved,
     require_regular,
     write_atomic,
 )
@@ -94,9 +94,13 @@ def decode(data: bytes, *, lossy: bool = False) -> TextFile:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a regular file for reading, but no link, which may have appeared in the meantime."""
+    """Open a regular file for reading.
+
+    Args:
+        path: Resolved: no link that appeared on it in the meantime is followed.
+    """
     with _told("read", path):
-        return open_regular(path, follow_links=False)
+        return open_resolved(path)
 
 
 @contextlib.contextmanager
@@ -133,6 +137,9 @@ def save(path: Path, data: bytes) -> None:
     """Replace a file's content in one step: readers see the old or the new one, nothing else.
 
     Folders on the way are made; the mode of an existing file stays.
+
+    Args:
+        path: Resolved: no link that appeared on it in the meantime is followed.
     """
     require_writable(path)
     with _told("write", path):

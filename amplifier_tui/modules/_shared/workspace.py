@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
 from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.config import ModuleSettings, Paths, PathText
+from amplifier_tui.base.opened.folders import listed_folder
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session.grant import current_grant
@@ -132,7 +133,7 @@ _REASONS = {
     errno.ENOSPC: "no space is left on the device",
     errno.EDQUOT: "the disk quota is used up",
     errno.ENAMETOOLONG: "the name is too long",
-    errno.ELOOP: "it is a symbolic link, or too many of them",
+    errno.ELOOP: "a symbolic link is in its place or on the way to it",
     errno.ENOTDIR: "a part of the path is a file, not a folder",
     errno.EISDIR: "it is a folder",
 }
@@ -151,7 +152,8 @@ def missing(path: Path, shown: str) -> ToolProblem:
     """Return the problem of a file that is not there, with names that are close."""
     close: list[str] = []
     try:
-        names = os.listdir(path.parent)[:5_000]
+        with listed_folder(path.parent) as folder:
+            names = os.listdir(folder)[:5_000]
     except OSError:
         names = []
     if names:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, ClassVar, Final
 
 from amplifier_tui.base.files import images
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.opened.folders import listed_folder
 from amplifier_tui.base.text import printable
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.message_models import ImageBlock, TextBlock
@@ -159,9 +160,13 @@ _MAX_ENTRIES: Final = 500
 
 
 def list_folder(path: Path) -> str:
-    """Return the entries of a folder, folders first, one a line."""
+    """Return the entries of a folder, folders first, one a line.
+
+    Args:
+        path: Resolved: no link that appeared on it in the meantime is followed.
+    """
     try:
-        with os.scandir(path) as found:
+        with listed_folder(path) as folder, os.scandir(folder) as found:
             entries = [(not entry.is_dir(), entry.name, _line(entry)) for entry in found]
     except OSError as error:
         raise from_os_error(error, "list", path) from error

@@ -148,7 +148,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(monkeypatch: py
         file = Path(folder, "a")
         file.write_bytes(b"old")
 
-        def broken(*_: object) -> None:
+        def broken(*_: object, **folders: int) -> None:
             raise OSError(28, "full")
 
         monkeypatch.setattr(os, "replace", broken)

@@ -15,15 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.opened.folders import HERE, PLACE, opened
 from amplifier_tui.base.protected import is_obeyed
-from amplifier_tui.modules.tool_bash.sandbox.opened import (
-    HERE,
-    PLACE,
-    Identity,
-    change_mode,
-    identity_in,
-    opened,
-)
+from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, change_mode, identity_in
 
 _SET_ASIDE: Final = ".set-aside-"
 _LONGEST_NAME: Final = 200

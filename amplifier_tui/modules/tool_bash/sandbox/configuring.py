@@ -21,6 +21,7 @@ from amplifier_tui.base.files.nearby import (
     nearby,
     obeyed_from_home,
 )
+from amplifier_tui.base.opened.folders import opened
 from amplifier_tui.base.protected import configures_as_link, configuring, starts_from_home
 from amplifier_tui.base.repositories import places_named_by_settings
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
@@ -33,12 +34,7 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     places_of_git,
     repository_named,
 )
-from amplifier_tui.modules.tool_bash.sandbox.opened import (
-    Identity,
-    change_mode,
-    identity_of,
-    opened,
-)
+from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, change_mode, identity_of
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
 from amplifier_tui.modules.tool_bash.sandbox.tracked import checkouts
 

@@ -1,43 +1,12 @@
-"""Folders of a workspace that are opened without following links, and what is in them."""
+"""What tells a file that was there from one that was put in its place."""
 
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
-
-HERE: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-PLACE: Final = getattr(os, "O_PATH", os.O_RDONLY)
-"""Opens a folder for its place only, which takes no right to list it."""
 
 Identity = tuple[int, ...]
 """Tells a file that was there from one that was put in its place."""
-
-
-@contextmanager
-def opened(workspace: Path, folder: Path) -> Iterator[int]:
-    """Open a folder of a workspace for its place.
-
-    Raises:
-        FileNotFoundError: It is gone, or a link is in the way.
-        OSError: It can't be opened.
-    """
-    handle = os.open(workspace, PLACE | HERE)
-    try:
-        for part in folder.relative_to(workspace).parts:
-            try:
-                inner = os.open(part, PLACE | HERE, dir_fd=handle)
-            except OSError as error:
-                if error.errno not in (errno.ENOTDIR, errno.ELOOP):
-                    raise
-                raise FileNotFoundError(errno.ENOENT, "A link is in the way", part) from error
-            os.close(handle)
-            handle = inner
-        yield handle
-    finally:
-        os.close(handle)
 
 
 def change_mode(handle: int, mode: int) -> None:
