@@ -35,8 +35,13 @@ def without_exit() -> Iterator[None]:
     try:
         yield
     except SystemExit as error:
-        ended = RuntimeError(f"the module tried to end the program (exit {error.code})")
-        raise ended.with_traceback(error.__traceback__) from None
+        raise as_error(error) from None
+
+
+def as_error(exit: SystemExit) -> RuntimeError:
+    """Return an ordinary error in place of a module's ``SystemExit``, raised where it was."""
+    ended = RuntimeError(f"the module tried to end the program (exit {exit.code})")
+    return ended.with_traceback(exit.__traceback__)
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:

@@ -14,6 +14,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, Final
 
+from amplifier_tui.base.python import as_error
 from amplifier_tui.base.text import shortened
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import (
@@ -229,18 +230,19 @@ class HookRegistry(Registrations):
                 answer = read_result(reply)
             except InvalidHookResponseError as error:
                 problem, answer = _denied(entry, event, error)
-            except Exception as error:
+            except BaseException as raised:
+                failure = _failure(entry, raised)
+                if failure is None:
+                    if report is not None:
+                        ended = f"ended by {type(raised).__name__}"
+                        report.fail(entry.name, ended, began, entry.module)
+                        _tell(report, emitted, continue_with(None))
+                    raise
                 # A long message must not hide the place behind it.
-                said = shortened(f"{type(error).__name__}: {raised_text(error)}", _SAID)
-                problem, answer = with_place(said, error), None
+                said = shortened(f"{type(failure).__name__}: {raised_text(failure)}", _SAID)
+                problem, answer = with_place(said, failure), None
                 failed.append((entry.whose, problem))
-                _log_failure(entry, event, error)
-            except BaseException as error:
-                if report is not None:
-                    ended = f"ended by {type(error).__name__}"
-                    report.fail(entry.name, ended, began, entry.module)
-                    _tell(report, emitted, continue_with(None))
-                raise
+                _log_failure(entry, event, failure)
             if report is not None:
                 if problem is None and (wrong := without_effect(answer) or misspelt(reply)):
                     where = place_of(entry.handler)
@@ -394,9 +396,22 @@ async def _ask_in_time(
             )
         else:
             _log_failure(entry, event, problem)
-    except Exception as problem:
-        _log_failure(entry, event, problem)
+    except BaseException as raised:
+        failure = _failure(entry, raised)
+        if failure is None:
+            raise
+        _log_failure(entry, event, failure)
     return None
+
+
+def _failure(entry: Registration, raised: BaseException) -> Exception | None:
+    """Return what a handler raised, where that is its own failure; None for what gets through.
+
+    A module does not end the program, as where it is mounted. The program's own handlers may.
+    """
+    if isinstance(raised, SystemExit) and entry.module:
+        return as_error(raised)
+    return raised if isinstance(raised, Exception) else None
 
 
 def _log_failure(entry: Registration, event: str, problem: Exception) -> None:

@@ -5,9 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import Failed, Notice
-from tests.host.driving import MODULES, Driver, Project
+from amplifier_tui.host.client import Decision, OpenRequest
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    Failed,
+    ModuleFailed,
+    Notice,
+    ToolEnded,
+    TurnEnded,
+)
+from tests.host.driving import MODULES, Driver, Project, calling
 
 CONTEXT = """\
 import sys
@@ -79,12 +86,27 @@ __amplifier_module_type__ = "tool"
 async def mount(coordinator, config):
     return lambda: sys.exit(3)
 """
+HOOK = """\
+import sys
+
+from amplifier_tui.kernel.models import HookResult
+
+__amplifier_module_type__ = "hook"
+
+
+async def mount(coordinator, config):
+    async def handle(event, data):
+        sys.exit(3)
+
+    coordinator.hooks.register(config["at"], handle, name="exits")
+"""
 SAID = "the module tried to end the program (exit 3)"
 
 
 @pytest.fixture(autouse=True)
 def _modules(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, code in {"context": CONTEXT, "provider": PROVIDER, "tool": TOOL}.items():
+    codes = {"context": CONTEXT, "provider": PROVIDER, "tool": TOOL, "hooks": HOOK}
+    for name, code in codes.items():
         package = tmp_path / f"amplifier-module-{name}-exits" / f"amplifier_module_{name}_exits"
         package.mkdir(parents=True)
         (package / "__init__.py").write_text(code)
@@ -142,3 +164,28 @@ def test_a_session_with_a_module_that_exits_as_it_cleans_up_is_closed(
     driver.open(project.bundle(tools=("tool-exits",)))
     driver.close()
     assert [each.module for each in driver.of(Notice)] == ["tool-exits"]
+
+
+@pytest.mark.parametrize("event", ["tool:pre", "tool:post", "prompt:submit"])
+def test_a_handler_that_exits_is_one_that_failed_and_stops_no_call(
+    project: Project, driver: Driver, event: str
+) -> None:
+    hooks = (("hooks-exits", {"at": event}),)
+    bundle = project.bundle(
+        hooks=hooks, script=calling({"echo": {"text": "done"}})
+    )
+    driver.open(bundle)
+    driver.client.submit("go")
+    if event == "tool:pre":
+        failed = driver.wait(ModuleFailed, lambda event: event.module_id == "hooks-exits")
+        said = failed.error
+        driver.client.decide(driver.wait(ApprovalRequested).request_id, Decision(allow=True))
+    else:
+        notice = driver.wait(Notice, lambda event: "hooks-exits" in event.source)
+        said = notice.text
+        assert notice.level == "warning"
+    assert SAID in said and "hooks_exits/__init__.py:10" in said
+    assert driver.wait(TurnEnded).status == "success"
+    (ended,) = driver.of(ToolEnded)
+    assert (ended.interrupted, ended.ok) == (False, True), ended.error
+    assert not any("background task" in each.text for each in driver.of(Notice))
