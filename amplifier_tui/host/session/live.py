@@ -289,8 +289,8 @@ class LiveSession:
         context = self.session.coordinator.get("context")
         unsaid = self._normalizer.returned(outcome.answer)
         broke_off = outcome.status != "success"
-        missing = unsaid or outcome.status == "cancelled"
-        prompted = await self._prompts.keep_prompt(needed=missing)
+        stopped = outcome.status == "cancelled"
+        prompted = await self._prompts.keep_prompt(needed=unsaid or stopped, answered=not stopped)
         answered = broke_off and await answer_dangling_calls(context)
         if unsaid:
             kept = await keep_answer(context, outcome.answer)

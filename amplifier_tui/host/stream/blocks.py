@@ -167,7 +167,7 @@ class Blocks:
         # Reasoning that is hidden from us was streamed as a summary: keep what was shown.
         self._end(lane, block, text or block.text)
 
-    def returned(self, text: str, *, stored: bool) -> bool:
+    def returned(self, text: str, *, stored: bool) -> None:
         """Show what the orchestrator returned, unless words of this turn were shown before.
 
         A loop may return the whole of what it showed in part: only where there is nothing it is
@@ -175,16 +175,12 @@ class Blocks:
 
         Args:
             stored: A row holds the answer.
-
-        Returns:
-            Whether it is shown now.
         """
         if not text.strip() or self._said or self._words_now():
-            return False
+            return
         block = self._new(MAIN_LANE, "text", "", 0)
         block.matched, block.stored = True, stored
         self._end(MAIN_LANE, block, text)
-        return True
 
     def _words_now(self) -> bool:
         blocks = [b for b in self._lanes[MAIN_LANE].blocks if b.kind == "text" and not b.void]

@@ -204,9 +204,9 @@ class Normalizer:
         self.blocks.turn_begins()
 
     def returned(self, answer: str) -> bool:
-        """Show what the orchestrator only returned; whether that is in no row of the turn."""
-        stored = self._answered
-        return self.blocks.returned(answer, stored=stored) and not stored
+        """Show what the orchestrator only returned; whether the answer is in no row of the turn."""
+        self.blocks.returned(answer, stored=self._answered)
+        return bool(answer.strip()) and not self._answered
 
     def turn_over(self, status: TurnStatus) -> None:
         """Nothing more comes of this turn: end what is open."""

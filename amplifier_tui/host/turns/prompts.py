@@ -156,21 +156,22 @@ class PromptPath:
         self._repeating = self._coordinator.hooks.announced(_SUBMIT)
         return text
 
-    async def keep_prompt(self, *, needed: bool) -> bool:
+    async def keep_prompt(self, *, needed: bool, answered: bool) -> bool:
         """Put the prompt of the turn into the conversation, where the orchestrator did not.
 
         Args:
-            needed: It is on the screen, and was only there; else the user is told once.
+            needed: What came of it is on the screen, and was only there.
+            answered: The model was to have read it; that it has not, the user is told once.
 
         Returns:
             Whether it was put there.
         """
         if self._had or self._recorder.heard:
             return False
+        if answered and self._asked and not self._told:
+            self._told = True
+            self._sender.notice("warning", _UNREAD)
         if not needed:
-            if self._asked and not self._told:
-                self._told = True
-                self._sender.notice("warning", _UNREAD)
             return False
         if not self._expected:
             text, names = self._begun.text, tuple(map(shown, self._begun.attachments))

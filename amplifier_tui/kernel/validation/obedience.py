@@ -30,7 +30,12 @@ Handler = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
 
 @dataclass
 class _Trial:
-    """One run: the model calls a tool once, a hook has its say, a person denies what is asked."""
+    """One run: the model calls a tool once, a hook has its say, a person denies what is asked.
+
+    With `talks` the model calls nothing.
+    """
+
+    talks: bool = False
 
     executed: list[dict[str, Any]] = field(default_factory=list)
     asked: int = 0
@@ -53,7 +58,7 @@ class _Trial:
         # A model answers later: a loop without an end can be stopped meanwhile.
         await asyncio.sleep(0)
         usage = Usage(input_tokens=1, output_tokens=1, total_tokens=2)
-        if self.requests > 1:
+        if self.requests > 1 or self.talks:
             text = TextBlock(text=_LAST)
             return ChatResponse(content=[text], usage=usage, finish_reason="stop")
         call = ToolCall(id="call-1", name=_TOOL, arguments=dict(_GIVEN))
@@ -135,6 +140,10 @@ async def check_obedience(
     if free.requests > 1:
         _check_context(result, free, where)
     if not free.executed:
+        # A loop that only talks is asked once, and then there were no words to keep.
+        talk = await _run(result, orchestrator, coordinator, None, talks=True)
+        if talk is not None and free.requests == talk.requests == 1:
+            _check_context(result, talk, where)
         found = "The orchestrator called no tool, so what hooks say of calls could not be tried"
         result.succeed("hooks_deny", found, "warning")
         return
@@ -237,8 +246,10 @@ async def _run(
     coordinator: TrialCoordinator,
     handler: Any,
     event: str = events.TOOL_PRE,
+    *,
+    talks: bool = False,
 ) -> _Trial | None:
-    trial = _Trial()
+    trial = _Trial(talks)
     coordinator.approval_system = trial
     coordinator.mount_points["context"] = trial
     tools, providers = {_TOOL: trial.tool}, {trial.name: trial}

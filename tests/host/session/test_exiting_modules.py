@@ -171,9 +171,7 @@ def test_a_handler_that_exits_is_one_that_failed_and_stops_no_call(
     project: Project, driver: Driver, event: str
 ) -> None:
     hooks = (("hooks-exits", {"at": event}),)
-    bundle = project.bundle(
-        hooks=hooks, script=calling({"echo": {"text": "done"}})
-    )
+    bundle = project.bundle(hooks=hooks, script=calling({"echo": {"text": "done"}}))
     driver.open(bundle)
     driver.client.submit("go")
     if event == "tool:pre":

@@ -21,7 +21,8 @@ class Returning:
         self.config = config
 
     async def execute(self, prompt, context, providers, tools, hooks, **more):
-        if self.config.get("adds") and not self.config.get("forgets"):
+        adds = self.config.get("adds") or self.config.get("prompts")
+        if adds and not self.config.get("forgets"):
             await context.add_message({"role": "user", "content": prompt})
         for event, data in self.config.get("emits", ()):
             await hooks.emit(event, data)
@@ -149,6 +150,27 @@ def test_a_loop_that_asks_the_model_without_the_prompt_is_told_of_once(
         assert driver.turn(words).status == "success"
     told = [e for e in driver.of(Notice) if "did not add your prompt" in e.text]
     assert len(told) == forgets and all(e.level == "warning" for e in told)
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+def test_an_answer_that_was_shown_and_is_in_no_row_is_stored_once_and_read_by_the_next_turn(
+    project: Project, drive: Callable[[], Driver], returning: Callable[..., str], forgets: bool
+) -> None:
+    asks = ("provider:request", {"provider": "test"})
+    driver = drive()
+    pieces = [asks, piece("The "), piece("answer."), ("llm:stream_block_end", FIRST)]
+    opened = driver.open(returning(*pieces, prompts=True, forgets=forgets))
+    for _ in range(2):
+        assert driver.turn("hi").status == "success"
+    assert driver.answers() == ["The answer."] * 2
+    told = [e for e in driver.of(Notice) if "did not add your prompt" in e.text]
+    assert len(told) == forgets
+    driver.close()
+    assert said(project.rows(opened.session_id)) == AS_ADDED * 2
+    again = drive()
+    again.open(resume="last")
+    again.wait(ModeChanged)
+    assert again.answers() == ["The answer."] * 2
 
 
 @pytest.mark.parametrize("output", ["text", "json"])

@@ -54,7 +54,7 @@ CASES = {
     "ignores hooks": {"hooks_deny": False, "hooks_ask": False, "hooks_modify": True},
     "answers itself": {"hooks_deny": True, "hooks_ask": False, "hooks_modify": True},
     "forgets changes": {"hooks_deny": True, "hooks_ask": True, "hooks_modify": False},
-    "calls nothing": {"hooks_deny": True},
+    "calls nothing": {"hooks_deny": True, "orchestrator_context": False},
     "minds requests and results": {
         **dict.fromkeys(("hooks_deny", "hooks_ask", "hooks_modify"), True),
         **dict.fromkeys(("hooks_modify_result", "hooks_deny_request"), True),
@@ -114,6 +114,23 @@ async def test_a_loop_that_adds_no_answers_to_the_context_is_warned_of(keeps: bo
     if not keeps:
         assert '"role": "assistant"' in check.remedy
         assert check.where == f"{__file__}:{Asks.execute.__code__.co_firstlineno}"
+
+
+async def test_a_loop_that_only_talks_and_adds_its_answers_is_warned_of_nothing() -> None:
+    class Talks:
+        async def execute(self, prompt, context, providers, tools, hooks, **kwargs):
+            (provider,) = providers.values()
+            await context.add_message({"role": "user", "content": prompt})
+            response = await provider.complete({})
+            said = "".join(block.text for block in response.content)
+            await context.add_message({"role": "assistant", "content": said})
+            return said
+
+    coordinator = TrialCoordinator()
+    result = ValidationResult("orchestrator", "here")
+    await check_obedience(result, Talks(), coordinator)
+    passed = {check.name: check.passed for check in result.checks}
+    assert passed == {"orchestrator_context": True, "hooks_deny": True}
 
 
 @pytest.mark.parametrize("keeps", [True, False])
