@@ -10,6 +10,7 @@ import pytest
 
 from amplifier_tui.kernel.hooks import (
     HandlerHold,
+    HookAnswers,
     HookRegistry,
     HookResult,
     HookTrace,
@@ -324,3 +325,20 @@ async def test_a_handler_that_is_stopped_holds_nothing_up_any_more(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert over == [False, True]
+
+
+@pytest.mark.parametrize("action", ["continue", "deny"])
+async def test_who_concludes_an_event_is_not_said_to_inject_what_a_handler_injected(
+    hooks: HookRegistry, action: str
+) -> None:
+    async def conclude(answers: HookAnswers) -> HookResult:
+        return answers.result if action == "continue" else HookResult(action="deny", reason="no")
+
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    added = HookResult(action="inject_context", context_injection="mind this")
+    hooks.register("tool:pre", lambda event, data: added, name="dev")
+    hooks.conclude("tool:pre", conclude, "gate")
+    await hooks.emit("tool:pre", {})
+    told = [(each.name, each.verdict) for each in traces[0].handlers]
+    assert told == [("dev", "inject_context"), ("gate", action)]

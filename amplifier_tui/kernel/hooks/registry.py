@@ -353,7 +353,9 @@ async def _concluded(
         problem = f"{type(error).__name__}: {error}"
         result = HookResult(action="deny", reason=f"It could not be judged ({problem}).")
     if report is not None:
-        report.add(name, began, result, problem)
+        # What a handler injected and it lets stand, it has not said.
+        stands = result.action == answers.result.action == "inject_context"
+        report.add(name, began, None if stands else result, problem)
     return result
 
 
