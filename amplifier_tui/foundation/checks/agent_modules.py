@@ -149,7 +149,7 @@ def missing_in_agent(bundle: BundleData, name: str) -> Iterator[Problem]:
             told = section == "tools" and not _is_module(entry, known)
             if not module or told or known & {module, module_key(entry)}:
                 continue
-            if problem := not_installed(module, installed_modules()):
+            if problem := not_installed(module, installed_modules(), known):
                 place = place_in_agent(bundle, name, (section, index))
                 remedy = f"Until it is, the agent '{name}' goes without it."
                 yield Problem(f"{module}: {problem}", "warning", *place, remedy)

@@ -26,6 +26,7 @@ from amplifier_tui.foundation.checks.preview import BundleDescription
 from amplifier_tui.foundation.checks.preview_modules import (
     installed_modules,
     not_installed,
+    with_source,
     wrong_kind,
 )
 from amplifier_tui.foundation.checks.validator import completeness_findings
@@ -96,7 +97,7 @@ def _of_broken_file(preview: BundleDescription, *, strict: bool) -> Iterator[Pro
     except BundleError:
         return
     yield from _settings(bundle, strict=strict)
-    installed = installed_modules()
+    installed, sourced = installed_modules(), with_source(bundle)
     for include in parse_includes(bundle.includes):
         line = file.line_of(("includes", include.index))
         if "://" in include.source:
@@ -111,7 +112,8 @@ def _of_broken_file(preview: BundleDescription, *, strict: bool) -> Iterator[Pro
         if isinstance(source := entry.data.get("source"), str):
             place = place_of_module(bundle, entry.kind, entry.module)
             yield from _unknown_source(entry.module, source, *place)
-        problem = "" if entry.data.get("source") else not_installed(entry.module, installed)
+        has_source = bool(entry.data.get("source"))
+        problem = "" if has_source else not_installed(entry.module, installed, sourced)
         if problem and entry.module:
             place = place_of_module(bundle, entry.kind, entry.module)
             yield Problem(f"{entry.module}: {problem}", "warning", *place)

@@ -1,9 +1,9 @@
 """What a bundle would mount and where each module comes from; no module is imported."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.nearest import did_you_mean
@@ -57,8 +57,9 @@ async def preview_modules(
     `sources` is used to look only, so it should be offline.
     """
     installed = installed_modules()
+    known = installed | with_source(bundle)
     return [
-        await _describe(entry, bundle, sources, environ, installed)
+        await _describe(entry, bundle, sources, environ, installed, known)
         for entry in entries_of(bundle)
         if not entry.agent and entry.section != "spawn"
     ]
@@ -74,11 +75,25 @@ def installed_modules() -> set[str]:
     return found.union(discovery.installed_modules())
 
 
-def not_installed(module: str, installed: set[str]) -> str:
-    """Return the problem of an entry without a source, with the nearest id; empty for none."""
+def with_source(bundle: BundleData) -> set[str]:
+    """Return the ids of the modules that a bundle says where to find."""
+    return {entry.module for entry in entries_of(bundle) if entry.data.get("source")} - {""}
+
+
+_ALIKE: Final = 0.75
+"""How much alike two ids are, of which one may be meant for the other: kinds begin them alike."""
+
+
+def not_installed(module: str, installed: set[str], known: Set[str] = frozenset()) -> str:
+    """Return the problem of an entry without a source, with the nearest id; empty for none.
+
+    Args:
+        known: Ids that may be meant beside those that are installed.
+    """
     if module in installed or package_folder(f"amplifier_module_{module}") is not None:
         return ""
-    return f"No module '{module}' is installed{did_you_mean(module, installed)}"
+    near = did_you_mean(module, sorted((installed | known) - {module}), least=_ALIKE)
+    return f"No module '{module}' is installed{near}"
 
 
 def wrong_kind(entry: ModuleEntry) -> tuple[str, str]:
@@ -97,6 +112,7 @@ async def _describe(
     sources: SimpleSourceResolver,
     environ: Mapping[str, str],
     installed: set[str],
+    known: set[str],
 ) -> PreviewModule:
     entry, module = found.data, found.module
     source = entry.get("source")
@@ -114,7 +130,7 @@ async def _describe(
             state, problem = "missing", error.message
     else:
         problem, remedy = wrong_kind(found)
-        problem = problem or not_installed(module, installed)
+        problem = problem or not_installed(module, installed, known)
         state = "missing" if problem else state
     missing = missing_keys(entry, environ) if found.kind == "provider" else []
     return PreviewModule(
