@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.secrets import (
+    SECRETS,
     by_length,
     cut_before,
     find_secrets,
@@ -53,12 +54,16 @@ class Redactor:
         """Look for the values of secret fields in a configuration, at any depth."""
         self.add(_secret_values(config))
 
-    def text(self, text: str) -> str:
-        """Return the text without secret values."""
+    def text(self, text: str, rules: Iterable[str] = (SECRETS,)) -> str:
+        """Return the text without secret values.
+
+        Args:
+            rules: What else to look for, see `base.secrets.find_secrets`.
+        """
         for value in self._values:
             if value in text:
                 text = text.replace(value, REDACTED)
-        return replace_secrets(text, lambda *_: REDACTED)
+        return replace_secrets(text, lambda *_: REDACTED, rules)
 
     def unfinished(self, text: str) -> int:
         """Return how many characters at the end of a text may be the beginning of a secret.

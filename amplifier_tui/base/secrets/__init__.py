@@ -8,6 +8,7 @@ from amplifier_tui.base.secrets.names import (
     secret_values,
 )
 from amplifier_tui.base.secrets.shapes import (
+    ASSIGNMENTS,
     LONGEST_PRIVATE_KEY,
     RULES,
     SECRETS,
@@ -17,6 +18,7 @@ from amplifier_tui.base.secrets.shapes import (
 from amplifier_tui.base.secrets.streams import cut_after, cut_before, unfinished
 
 __all__ = [
+    "ASSIGNMENTS",
     "LONGEST_PRIVATE_KEY",
     "RULES",
     "SECRETS",

@@ -18,7 +18,13 @@ from amplifier_tui.base.files import open_regular
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.tool_calls import FOLDER_KEYS, first_text
-from amplifier_tui.base.secrets import SECRETS, find_secrets, is_secret_variable, secret_values
+from amplifier_tui.base.secrets import (
+    ASSIGNMENTS,
+    SECRETS,
+    find_secrets,
+    is_secret_variable,
+    secret_values,
+)
 from amplifier_tui.base.watcher import RUN_VARIABLE
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules._shared.places import require_folder
@@ -245,4 +251,4 @@ class Keeping:
 
 
 def _holds_secret(text: str, values: Iterable[str]) -> bool:
-    return bool(find_secrets(text, (SECRETS, "assignments"))) or any(v in text for v in values)
+    return bool(find_secrets(text, (SECRETS, ASSIGNMENTS))) or any(v in text for v in values)

@@ -118,6 +118,21 @@ def test_words_and_signs_keep_what_joins_them(tmp_path: Path) -> None:
     assert text in (tmp_path / "out.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_values_of_an_environment_file_go_whoever_printed_them(
+    tmp_path: Path, form: ExportForm
+) -> None:
+    file = "DB_PASSWORD=hunter-tulip\nPORT=80\nSESSION_SECRET=tulip9tulip\n"
+    rows = [{"role": "user", "content": f"see\n```\n{file}```"}]
+    session = stored(tmp_path / "s", rows, [event(1, "prompt:submit", {"prompt": file})])
+    ran = ShellEnded(session_id="s", command_id="c", command="cat .env", output=file)
+    note(session.folder, [(1, ran)])
+    done = save(session, tmp_path / "out", form=form)
+    text = (tmp_path / "out").read_text()
+    assert "tulip" not in text and "PORT=80" in text
+    assert done.secrets == {"markdown": 4, "html": 4}.get(form, 2)
+
+
 @pytest.mark.parametrize("form", ["markdown", "html", "json"])
 def test_keys_of_the_environment_and_what_is_named_a_secret_go_too(
     tmp_path: Path, form: ExportForm

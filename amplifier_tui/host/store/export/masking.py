@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from html import unescape
 from typing import Any, Final
 
-from amplifier_tui.base.secrets import is_secret_name
+from amplifier_tui.base.secrets import ASSIGNMENTS, SECRETS, is_secret_name
 from amplifier_tui.base.text import clean, encodable, one_line, portable
 from amplifier_tui.host.redaction import REDACTED, Redactor
 
+_RULES: Final = (SECRETS, ASSIGNMENTS)
+"""As for what a tool tells the model: what the user printed or typed goes the same way."""
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
@@ -32,7 +34,7 @@ class Masking:
         seen = encodable(clean(text))
         safe = self._masked(seen)
         shown = unescape(_ESCAPED.sub(r"\1", safe))
-        if shown != safe and (masked := self._redactor.text(shown)) != shown:
+        if shown != safe and (masked := self._redactor.text(shown, _RULES)) != shown:
             return self._counted(shown, masked)
         return encodable(portable(text)) if safe == seen else safe
 
@@ -57,7 +59,7 @@ class Masking:
         return self.values(value)
 
     def _masked(self, text: str) -> str:
-        return self._counted(text, self._redactor.text(text))
+        return self._counted(text, self._redactor.text(text, _RULES))
 
     def _counted(self, before: str, after: str) -> str:
         self.count += max(0, after.count(REDACTED) - before.count(REDACTED))
