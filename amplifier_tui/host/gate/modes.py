@@ -36,10 +36,10 @@ _WORDS: Final[dict[Act, str]] = {
 }
 
 _AUTO: Final[dict[Verdict, str]] = {
-    "allow": "commands that run in the sandbox",
+    "allow": "commands that run in the sandbox, which reads all of the workspace",
     "ask": (
-        "commands that are critical or run in no sandbox, the network, keys and passwords, and "
-        "what lies outside the workspace"
+        "commands that are critical or run in no sandbox, calls that name where keys and passwords "
+        "are, the network, and what lies outside the workspace"
     ),
 }
 """The same of everything else in mode auto, in which most commands go."""

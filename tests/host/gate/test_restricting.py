@@ -82,7 +82,7 @@ def test_a_command_of_very_many_options_is_looked_at_in_time(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("tool", "arguments", "verdict", "told"),
     [
-        ("bash", {"command": "make"}, "allow", "commands that run in the sandbox"),
+        ("bash", {"command": "make"}, "allow", "which reads all of the workspace"),
         ("write_file", {"file_path": "../x", "content": ""}, "ask", "outside the workspace"),
         ("read_file", {"file_path": ".env"}, "ask", "keys and passwords"),
     ],

@@ -26,7 +26,8 @@ def auto_words(sandbox: str) -> str:
         held = f"There is no sandbox here ({one_line(sandbox, 200)}), so auto asks about commands."
     else:
         held = (
-            "Commands run in the sandbox: they write in the workspace alone, and have no network."
+            "Commands run in the sandbox: they read all of the workspace, such as .env, write in "
+            "it alone, and have no network."
         )
     return f"In auto the agent writes in the workspace without asking. {held} Critical calls ask."
 
