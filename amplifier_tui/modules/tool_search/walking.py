@@ -1,20 +1,28 @@
 """The files of a folder, without what is ignored (gitignore(5)).
 
+A command that runs may put a link in the place of a folder while its parent is walked. So folders
+and files are opened by their open folder, and never by a path.
+
 The searching process imports this: nothing but the standard library, and pathspec for the rules.
 """
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import field
 from typing import Final
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.opened.folders import FILE, HAS_FOLDERS, HERE, open_folder, spot_of
 
 _DEEPEST: Final = 200
 _LARGEST: Final = 512 * 1024
+_HEAD: Final = 8 * 1024
+_LISTED: Final = os.O_RDONLY | HERE
 _IGNORE_FILES: Final = (".gitignore", ".ignore")
 
 _ALWAYS: Final = frozenset({".git", ".hg", ".svn"})
@@ -77,6 +85,13 @@ def _rule(line: str) -> tuple[re.Pattern[str], bool] | None:
     return re.compile(text, re.DOTALL), pattern.include
 
 
+Found = tuple[str, os.DirEntry[str], int | None]
+"""Path below the start (with `/`), entry, and the open folder it is in: its `path` is from there.
+
+The folder is open until the next one is asked for; None where the system has no open folders.
+"""
+
+
 @dataclass
 class Walk:
     """Walks below a folder; links are not followed.
@@ -97,42 +112,69 @@ class Walk:
     def __post_init__(self) -> None:
         self._denied = frozenset(path.casefold() for path in self.denied)
 
-    def entries(self, *, folders: bool = False) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """Yield relative path (with ``/``) and entry of each file, sorted within its folder."""
+    def entries(self, *, folders: bool = False) -> Iterator[Found]:
+        """Yield each file, sorted within its folder."""
         if self._is_denied(self.start):
             return
         rules = [] if self.everything else _rules_above(self.start)
-        yield from self._below(self.start, "", rules, folders, 0)
-
-    def _below(
-        self, folder: str, prefix: str, rules: list[IgnoreRules], folders: bool, depth: int
-    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
         try:
-            with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            handle = open_folder(self.start, listed=True) if HAS_FOLDERS else None
         except OSError:
             self.unreadable += 1
             return
-        if not self.everything and (lines := _lines_in(folder)):
-            rules = [*rules, IgnoreRules(lines, prefix=prefix)]
-        for entry in entries:
-            path = prefix + entry.name
-            is_folder = _is(entry, os.DirEntry.is_dir)
-            if self._left_out(entry, path, is_folder, rules):
-                continue
-            if not is_folder:
-                if _is(entry, os.DirEntry.is_file):
-                    yield path, entry
-                continue
-            if folders:
-                yield path, entry
-            if depth < _DEEPEST:
-                yield from self._below(entry.path, f"{path}/", rules, folders, depth + 1)
+        yield from self._below(self.start, handle, "", rules, folders)
+
+    def _below(
+        self,
+        folder: str,
+        handle: int | None,
+        prefix: str,
+        rules: list[IgnoreRules],
+        folders: bool,
+        depth: int = 0,
+    ) -> Iterator[Found]:
+        """Go through a folder that is open, which is closed, or is named where nothing is."""
+        try:
+            entries = self._listed(folder if handle is None else handle)
+            if not self.everything and (lines := _lines_in(folder, handle)):
+                rules = [*rules, IgnoreRules(lines, prefix=prefix)]
+            for entry in entries:
+                path = prefix + entry.name
+                is_folder = _is(entry, os.DirEntry.is_dir)
+                if self._left_out(entry, path, is_folder, rules):
+                    continue
+                if not is_folder:
+                    if _is(entry, os.DirEntry.is_file):
+                        yield path, entry, handle
+                    continue
+                if folders:
+                    yield path, entry, handle
+                if depth == _DEEPEST:
+                    continue
+                try:
+                    inner = None if handle is None else os.open(entry.path, _LISTED, dir_fd=handle)
+                except OSError:
+                    self.unreadable += 1
+                else:
+                    yield from self._below(entry.path, inner, f"{path}/", rules, folders, depth + 1)
+        finally:
+            if handle is not None:
+                os.close(handle)
+
+    def _listed(self, folder: str | int) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as found:
+                return sorted(found, key=lambda entry: entry.name)
+        except OSError:
+            self.unreadable += 1
+            return []
 
     def _left_out(
         self, entry: os.DirEntry[str], path: str, is_folder: bool, rules: list[IgnoreRules]
     ) -> bool:
-        if entry.name in _ALWAYS or self._is_denied(entry.path):
+        if entry.name in _ALWAYS:
+            return True
+        if self._denied and self._is_denied(os.path.join(self.start, path)):
             return True
         if self.everything:
             return False
@@ -162,9 +204,10 @@ def _rules_above(start: str) -> list[IgnoreRules]:
             return []
         root = parent
     parts = [] if root == start else os.path.relpath(start, root).split(os.sep)
-    found = [(_lines_of(os.path.join(root, ".git", "info", "exclude")), parts)]
+    # Git's own folder may be a link.
+    found = [(_lines_at(os.path.realpath(os.path.join(root, ".git", "info")), ("exclude",)), parts)]
     found += [
-        (_lines_in(os.path.join(root, *parts[:depth])), parts[depth:])
+        (_lines_at(os.path.join(root, *parts[:depth])), parts[depth:])
         for depth in range(len(parts))
     ]
     return [
@@ -174,15 +217,62 @@ def _rules_above(start: str) -> list[IgnoreRules]:
     ]
 
 
-def _lines_in(folder: str) -> list[str]:
-    return [line for name in _IGNORE_FILES for line in _lines_of(os.path.join(folder, name))]
+def _lines_at(folder: str, names: tuple[str, ...] = _IGNORE_FILES) -> list[str]:
+    """Return the lines of ignore files of a folder that is named by its path, without links."""
+    with suppress(OSError), spot_of(os.path.join(folder, names[0])) as spot:
+        return _lines_in(folder, spot.folder, names)
+    return []
 
 
-def _lines_of(path: str) -> list[str]:
+def _lines_in(folder: str, handle: int | None, names: tuple[str, ...] = _IGNORE_FILES) -> list[str]:
+    return [
+        line
+        for name in names
+        for line in _lines_of(name if handle is not None else os.path.join(folder, name), handle)
+    ]
+
+
+def _lines_of(name: str, folder: int | None) -> list[str]:
     try:
-        if os.path.islink(path) or os.path.getsize(path) > _LARGEST:
-            return []
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().removeprefix("\ufeff").splitlines()
+        data = read_file(name, folder, _LARGEST)
     except OSError:
         return []
+    text = (data or b"").decode("utf-8", "replace").removeprefix("\ufeff")
+    return re.sub(r"\r\n?", "\n", text).splitlines()
+
+
+def read_file(
+    name: str, folder: int | None, largest: int, text_at: Callable[[bytes], bool] | None = None
+) -> bytes | None:
+    """Read a file, but no link, pipe or device.
+
+    Args:
+        name: In the folder, or a path where that is None.
+        folder: An open one.
+        largest: Bytes beyond which it is not read.
+        text_at: Says by the first bytes whether the rest is read.
+
+    Returns:
+        The content; None where it is not read.
+
+    Raises:
+        OSError: It can't be read.
+    """
+    if folder is None and os.path.islink(name):
+        return None
+    handle = os.open(name, FILE, dir_fd=folder)
+    try:
+        found = os.fstat(handle)
+        if found.st_size > largest or not stat.S_ISREG(found.st_mode):
+            return None
+        data = os.read(handle, _HEAD)
+        if text_at is not None and not text_at(data):
+            return None
+        # One that grows meanwhile, or whose size the system does not tell, is read on.
+        while len(data) <= largest and (
+            more := os.read(handle, max(found.st_size - len(data), 0) + 1)
+        ):
+            data += more
+        return data if len(data) <= largest else None
+    finally:
+        os.close(handle)

@@ -13,11 +13,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
+from amplifier_tui.base.opened.folders import spot_of
 from amplifier_tui.base.protected import holds_secrets_at
 from amplifier_tui.modules.tool_search.globs import compile_globs
-from amplifier_tui.modules.tool_search.walking import Walk
+from amplifier_tui.modules.tool_search.walking import Walk, read_file
 
-_HEAD: Final = 8 * 1024
 _WIDTH: Final = 400
 """Characters of a line that are shown."""
 
@@ -31,18 +31,27 @@ class TooSlowError(Exception):
     """The pattern takes too long on a file."""
 
 
-def read_text(path: str, largest: int) -> str | None:
-    """Return a file's text, or None when it is binary or larger than `largest` bytes."""
-    with open(path, "rb") as file:
-        head = file.read(_HEAD)
-        if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            return None
-        data = head + file.read(max(0, largest + 1 - len(head)))
-    if len(data) > largest:
+def read_text(name: str, folder: int | None, largest: int) -> str | None:
+    """Return a file's text, or None when it is binary or larger than `largest` bytes.
+
+    Args:
+        name: In the folder, or a path where that is None.
+        folder: An open one.
+        largest: Bytes beyond which it is not read.
+
+    Raises:
+        OSError: It can't be read.
+    """
+    data = read_file(name, folder, largest, _is_text)
+    if data is None:
         return None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _is_text(head: bytes) -> bool:
+    return b"\0" not in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def matching_lines(text: str, pattern: re.Pattern[str], *, multiline: bool) -> list[int]:
@@ -138,7 +147,7 @@ def glob(request: dict[str, Any]) -> None:
     walk = Walk(request["start"], tuple(request["denied"]), request["everything"])
     wanted = compile_globs([request["pattern"]])
     kind, found = request["type"], 0
-    for path, entry in walk.entries(folders=kind != "file"):
+    for path, entry, _ in walk.entries(folders=kind != "file"):
         is_folder = entry.is_dir(follow_symlinks=False)
         if (kind == "dir") > is_folder or wanted.fullmatch(path) is None:
             continue
@@ -188,7 +197,7 @@ class Grep:
         """Search."""
         request, start = self._request, self._request["start"]
         walk = Walk(start, tuple(request["denied"]), request["everything"])
-        whole = all(self._search(file, path) for file, path in self._candidates(walk))
+        whole = all(self._search(*each) for each in self._candidates(walk))
         say(
             end=True,
             more=not whole,
@@ -201,24 +210,29 @@ class Grep:
             slow=self._slow,
         )
 
-    def _candidates(self, walk: Walk) -> Iterator[tuple[str, str]]:
+    def _candidates(self, walk: Walk) -> Iterator[tuple[str, int | None, str]]:
+        """Yield what is opened, in which open folder, and the path that is shown."""
         if os.path.isfile(walk.start):
-            yield walk.start, os.path.basename(walk.start)
+            try:
+                with spot_of(walk.start) as spot:
+                    yield spot.name, spot.folder, os.path.basename(walk.start)
+            except OSError:
+                self._skipped += 1
             return
-        for path, entry in walk.entries():
+        for path, entry, folder in walk.entries():
             if self._wanted is not None and self._wanted.fullmatch(path) is None:
                 continue
             # Of what is named, whoever judged the call knew.
             if holds_secrets_at(path.split("/")):
                 self._secret += 1
             else:
-                yield entry.path, path
+                yield entry.path, folder, path
 
-    def _search(self, file: str, path: str) -> bool:
+    def _search(self, file: str, folder: int | None, path: str) -> bool:
         """Search one file; False when nothing more is wanted."""
         request = self._request
         try:
-            text = read_text(file, request["largest"])
+            text = read_text(file, folder, request["largest"])
         except OSError:
             text = None
         if text is None:
