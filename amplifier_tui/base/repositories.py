@@ -67,9 +67,11 @@ _RUNS: Final = re.compile(
 """Settings that name a command, or a file that names some."""
 _TEMPLATE: Final = "init.templatedir"
 _ENTERS: Final = ("cd", "pushd")
+_BY_COMMAND: Final = "ext::"
+"""How the address of a remote begins that a command speaks for."""
 _MAY_RUN: Final = (
     (re.compile(r"alias\..*|submodule\..*\.update", re.DOTALL), "!"),
-    (re.compile(r"remote\..*\.(?:push)?url", re.DOTALL), "ext::"),
+    (re.compile(r"remote\..*\.(?:push)?url", re.DOTALL), _BY_COMMAND),
 )
 """Settings that do so where their value begins in a certain way."""
 _BETWEEN: Final = re.compile(r"[\s;|&()\"'<>!=`]+")
@@ -263,7 +265,7 @@ def _programs_of(checkout: Path, settings: Iterable[_Setting]) -> tuple[Path, ..
         if each.name == _TEMPLATE and each.value:
             found.add(_place(checkout, each.value))
         elif _names_command(each):
-            found |= _named_in(each.value, checkout, top)
+            found |= _named_in(each.value.removeprefix(_BY_COMMAND), checkout, top)
     return tuple(sorted(each for each in found if top in each.parents))
 
 

@@ -194,6 +194,7 @@ def test_what_settings_have_git_run_is_asked_about(decide: Decide, tmp_path: Pat
         ("sendemail.smtpserver", "./tools/clean.sh"),
         ("core.attributesFile", "tools/clean.sh"),
         ("remote.origin.url", "ext::sh tools/clean.sh"),
+        ("remote.origin.pushUrl", "ext::./tools/clean.sh %S"),
     ],
 )
 def test_it_is_however_they_name_it(
