@@ -271,7 +271,7 @@ def rest_of_list(kept: Path, place: Path, commands: frozenset[bytes]) -> bytes |
     return b"\n".join(line for line in lines if _command(line) in (b"", *commands))
 
 
-# --- what git has fetched, and has still to apply ------------------------------------------------
+# --- what git has, has fetched, and has still to apply -------------------------------------------
 
 _MOST_NAMES: Final = 64_000_000
 _LONGEST: Final = 20.0
@@ -281,6 +281,9 @@ _BRANCH: Final = re.compile(r"(?:branch|tag) '|[^']*\Z")
 """How git begins where it says what it fetched; the default branch has no name there."""
 _OF_OWNERS: Final = re.compile(r"refs/(?:heads|tags)/|[^/]*\Z")
 """What in a remote is by those who own it."""
+_STASH: Final = "refs/stash"
+_MOST_LEFT: Final = 1_000
+"""Commits that were checked out and may have no name any more."""
 _MAPPED: Final = r"^remote\..*\.fetch$"
 _FETCH_HEAD: Final = "FETCH_HEAD"
 _GOES_ON_WITH: Final = (
@@ -294,6 +297,22 @@ _GOES_ON_WITH: Final = (
 _WORDS: Final = 4
 """Among so many words of a row of theirs the commit stands; the rest is what it says of itself."""
 _MAY_BE_COMMIT: Final = re.compile(r"[0-9a-f]{4,64}")
+
+
+def tips_of(checkout: Path) -> frozenset[str]:
+    """Return the newest commits of a repository, and those that were checked out. Blocking."""
+    told = _listed(checkout, "for-each-ref", "--format=%(objectname) %(refname)")
+    names = [row.partition(" ")[::2] for row in told.splitlines()]
+    head = git_output_now(checkout, "rev-parse", "--verify", "--quiet", "HEAD") or ""
+    # But for the newest, stashes have no name.
+    stashed = any(ref == _STASH for _, ref in names) and git_output_now(
+        checkout, "rev-list", "--walk-reflogs", _STASH
+    )
+    walked = git_output_now(
+        checkout, "rev-list", "--walk-reflogs", f"--max-count={_MOST_LEFT}", "HEAD"
+    )
+    found = f"{head} {stashed or ''} {walked or ''}".split()
+    return frozenset((*found, *(name for name, _ in names)))
 
 
 def remote_tips(checkout: Path) -> frozenset[str]:

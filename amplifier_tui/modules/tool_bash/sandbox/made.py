@@ -25,6 +25,7 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     named_beside,
     remote_tips,
     rest_of_list,
+    tips_of,
 )
 from amplifier_tui.modules.tool_bash.sandbox.git_outside import (
     given_outside,
@@ -39,7 +40,6 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     checkouts,
     is_as_tracked,
     repository_around,
-    tips_of,
 )
 from amplifier_tui.modules.tool_bash.telling import LONGEST_NAME, Telling, cut
 from amplifier_tui.modules.tool_bash.users_places import UsersPlaces

@@ -12,7 +12,12 @@ from typing import Final
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.protected import configures_as_link, configuring
 from amplifier_tui.base.repositories import places_of_hooks
-from amplifier_tui.modules.tool_bash.sandbox.git_folders import Named, is_head, named_beside
+from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
+    Named,
+    is_head,
+    named_beside,
+    tips_of,
+)
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     RAW,
@@ -24,7 +29,6 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     commits_here,
     repository_around,
     stands,
-    tips_of,
     wait_for_git,
 )
 

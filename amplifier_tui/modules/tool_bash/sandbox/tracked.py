@@ -23,7 +23,6 @@ _MOST_NAMES: Final = 500
 _MOST_HISTORY: Final = 64_000_000
 _LONGEST: Final = 20.0
 """Seconds that git may take for the history."""
-_STASH: Final = "refs/stash"
 RAW: Final = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
 """Options with which git lists changes as `changes` reads them."""
 _LINK: Final = "120000"
@@ -50,8 +49,6 @@ Tracked = dict[Path, Version]
 """What the index of git has of files."""
 _MOST_CHECKOUTS: Final = 20
 _MOST_TIPS: Final = 2_000
-_MOST_LEFT: Final = 1_000
-"""Commits that were checked out and may have no name any more."""
 
 
 def repository_around(place: Path) -> Path | None:
@@ -114,27 +111,6 @@ def _changed(checkout: Path) -> frozenset[Path] | None:
             return None
         found |= {checkout / os.fsdecode(each) for each in listed.split(b"\0") if each}
     return frozenset(found)
-
-
-def tips_of(checkout: Path) -> frozenset[str]:
-    """Return the newest commits of a repository, and those that were checked out. Blocking."""
-    told = _told(checkout, "for-each-ref", "--format=%(objectname) %(refname)")
-    names = [row.partition(" ")[::2] for row in told.splitlines()]
-    head = git_output_now(checkout, "rev-parse", "--verify", "--quiet", "HEAD") or ""
-    # But for the newest, stashes have no name.
-    stashed = any(ref == _STASH for _, ref in names) and git_output_now(
-        checkout, "rev-list", "--walk-reflogs", _STASH
-    )
-    walked = git_output_now(
-        checkout, "rev-list", "--walk-reflogs", f"--max-count={_MOST_LEFT}", "HEAD"
-    )
-    found = f"{head} {stashed or ''} {walked or ''}".split()
-    return frozenset((*found, *(name for name, _ in names)))
-
-
-def _told(checkout: Path, *arguments: str) -> str:
-    told = git_output_now(checkout, *arguments, timeout=_LONGEST, most_bytes=_MOST_HISTORY)
-    return told or ""
 
 
 def tracked(checkout: Path, places: Iterable[Path]) -> Tracked:
