@@ -249,11 +249,17 @@ def _fault(error: BaseException) -> tuple[str, str, str] | None:
     if found is None:
         return None
     module, place = found
-    # What holds the conversation is not reloaded, and no session goes on without it.
-    is_context = module.startswith("context-")
-    again = "open the bundle anew" if is_context else f"reload {module}, or go on without it"
+    # What holds the conversation is not reloaded, and no session goes on without it, nor without
+    # what runs its turns.
+    again = "open the bundle anew" if module.startswith("context-") else f"reload {module}"
+    if not module.startswith(_NEEDED):
+        again += ", or go on without it"
     remedy = f"Its code is wrong at {place}. Correct it there and {again}."
     return module, _failed_words(module, error), remedy
+
+
+_NEEDED: Final = ("context-", "loop-", "provider-")
+"""What the names of modules begin with that a turn does not go without."""
 
 
 def _failed_words(module: str, error: BaseException) -> str:

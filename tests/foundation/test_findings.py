@@ -282,15 +282,12 @@ async def test_what_the_settings_add_is_no_mistake_of_a_bundle_file(
 async def test_a_misspelt_module_is_told_of_one_that_the_bundle_has_and_not_of_one_of_its_kind(
     tmp_path: Path, bundles: Path
 ) -> None:
-    tools = "tools:\n  - module: tool-dise\n  - {module: tool-dice, source: ./dice}\n"
-    tools += "  - module: tool-wob\n  - module: tool-zeb\n"
+    tools = (
+        "tools: [{module: tool-dise}, {module: tool-dice, source: ./dice}, {module: tool-wob}]\n"
+    )
     write(bundles / "mine.yaml", f"bundle: {{name: mine}}\n{tools}{COMPLETE}")
     said = [each.message for each in await findings(tmp_path) if "is installed" in each.message]
-    assert said == [
-        "tool-dise: No module 'tool-dise' is installed; did you mean 'tool-dice'?",
-        "tool-wob: No module 'tool-wob' is installed; did you mean 'tool-web'?",
-        "tool-zeb: No module 'tool-zeb' is installed; did you mean 'tool-web'?",
-    ]
+    assert [each.partition("did you mean ")[2] for each in said] == ["'tool-dice'?", "'tool-web'?"]
 
 
 async def test_a_part_says_that_it_is_one_only_once(tmp_path: Path, bundles: Path) -> None:

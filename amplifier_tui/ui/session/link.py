@@ -422,8 +422,9 @@ class SessionLink:
         self.trust.sync(None)
         self.questions.sync(None)
         facts = self._state.facts
+        again = facts.resume_command
+        if problem and facts.opened and self._state.prompt_of() is not None:
+            again = again or f"amplifier-tui --resume {facts.session_id}"
         # A session that closes in time says itself what of it is lost.
         problem = problem or (f"{facts.unsaved}." if facts.unsaved else "")
-        return Farewell(
-            *(facts.last_answer, facts.resume_command, problem), ends=facts.ends, aside=facts.aside
-        )
+        return Farewell(facts.last_answer, again, problem, ends=facts.ends, aside=facts.aside)

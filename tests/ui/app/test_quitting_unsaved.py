@@ -1,6 +1,7 @@
 import pytest
 
-from amplifier_tui.host.events import SavingChanged, SessionClosed
+from amplifier_tui.host.events import SavingChanged, SessionClosed, TurnEnded, TurnStarted
+from amplifier_tui.ui.app import quitting
 from amplifier_tui.ui.dialogs.questions import Unsaved
 from amplifier_tui.ui.terminal.leave import Farewell
 from tests.ui.driving import running
@@ -65,3 +66,19 @@ async def test_what_was_lost_is_said_beside_the_way_back() -> None:
         await drive.press("y")
         await drive.until(lambda: drive.app.return_value is not None)
         assert drive.app.return_value == Farewell("", "resume it", f"{lost}.")
+
+
+@pytest.mark.parametrize("said", [True, False])
+async def test_how_to_resume_is_said_also_of_a_session_that_does_not_close_in_time(
+    said: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quitting, "CLOSE_TIMEOUT", 0.05)
+    async with running(FakeClient(hang=True)) as drive:
+        if said:
+            await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="hi"))
+            await drive.push(TurnEnded(session_id=SESSION, turn=1, status="success"))
+        await drive.press("ctrl+x", "q")
+        await drive.until(lambda: drive.app.return_value is not None)
+        farewell = drive.app.return_value
+        assert farewell is not None and "did not close within" in farewell.problem
+        assert farewell.resume_command == (f"amplifier-tui --resume {SESSION}" if said else "")
