@@ -6,6 +6,7 @@ import pytest
 
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested, ToolEnded, TurnEnded
+from amplifier_tui.host.gate.calls import guarded
 from tests.host.driving import Driver, Project, calling
 
 TOOLS = ("tool-filesystem", "tool-bash", "tool-apply-patch")
@@ -65,3 +66,30 @@ def test_a_file_that_was_changed_while_its_question_was_open_is_not_written_over
     driver.wait(TurnEnded)
     assert not ended.ok and "was changed while the user was asked" in ended.output
     assert file.read_text() == "written meanwhile\n"
+
+
+@pytest.mark.parametrize("what", ["a file", "a patch"])
+def test_a_link_that_is_turned_after_the_last_look_leads_nowhere(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    tool, arguments = LINKED[what]
+    for name in ("harmless", "elsewhere"):
+        (project.folder / name).mkdir()
+    link = project.folder / "link"
+    link.symlink_to("harmless")
+
+    def turned(*_: object) -> str:
+        link.unlink()
+        link.symlink_to("elsewhere")
+        return ""
+
+    monkeypatch.setattr(guarded, "_moved", turned)
+    name = project.bundle(script=calling({tool: arguments}), tools=TOOLS)
+    project.allow([])
+    driver.open(name)
+    driver.client.submit("go")
+    driver.client.decide(driver.wait(ApprovalRequested).request_id, Decision(allow=True))
+    ended = driver.wait(ToolEnded)
+    driver.wait(TurnEnded)
+    assert not ended.ok and "now leads to" in ended.output
+    assert not list((project.folder / "elsewhere").iterdir())

@@ -52,6 +52,9 @@ class Grant:
         network: A rule grants it the network.
         places: The files outside of the workspace that the user allowed this call to touch, without
             links: just these, and nothing below them.
+        leads: Where the paths of its arguments led when it was judged, without links. What a tool
+            finds by following them once more is one of these, or they were turned since; empty
+            where it is not known.
         left_out: Says of a file whether a search of folders has to leave it out; None where it
             leaves out nothing. A tool that does so says it by an attribute `leaves_out`, True.
     """
@@ -60,6 +63,7 @@ class Grant:
     reading: bool = False
     network: bool = False
     places: frozenset[Path] = frozenset()
+    leads: frozenset[Path] = frozenset()
     left_out: Callable[[Path], bool] | None = None
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files.under import folder_is_gone, is_under
+from amplifier_tui.kernel.session.grant import current_grant
 from amplifier_tui.modules._shared.tool import ToolProblem
 
 DENIED: Final = "denied_path"
 OUTSIDE: Final = "outside_workspace"
 NO_WORKSPACE: Final = "no_workspace"
+MOVED: Final = "moved"
 """Kinds of problems with where a path leads."""
 
 
@@ -96,6 +98,30 @@ def check_place(
             f"Denied: {path} is outside of the workspace {root}. Use a path inside it, or ask "
             f"the user to add the folder to `allowed_{access}_paths` of {module}.",
             OUTSIDE,
+        )
+
+
+def require_judged(path: Path, *, below: bool = False) -> None:
+    """Check that a path leads where it led when the call was judged.
+
+    Who judges a call follows its links, and so does the tool: a command that runs may turn one of
+    them in between, to what it may not write itself.
+
+    Args:
+        path: Resolved.
+        below: What was judged may be below it, as a pattern is that begins with it.
+
+    Raises:
+        ToolProblem: It leads elsewhere.
+    """
+    grant = current_grant()
+    leads = grant.leads if grant is not None else frozenset()
+    judged = path in leads or (below and any(path in each.parents for each in leads))
+    if leads and not judged:
+        raise ToolProblem(
+            f"Nothing was done: a path of this call now leads to {path}, which is not where it led "
+            "when the call was decided about. Look where it leads, then call anew.",
+            MOVED,
         )
 
 

@@ -24,6 +24,7 @@ from amplifier_tui.kernel.session.grant import current_grant
 from amplifier_tui.modules._shared.places import (
     check_place,
     place_problem,
+    require_judged,
     resolved,
     shown_path,
 )
@@ -98,6 +99,7 @@ class ToolWorkspace:
             instead="Leave it as it is",
             approved=grant.places if grant is not None else (),
         )
+        require_judged(path)
         return path
 
     def shown(self, path: Path) -> str:

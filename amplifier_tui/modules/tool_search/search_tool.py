@@ -29,6 +29,7 @@ from amplifier_tui.base.text import printable
 from amplifier_tui.modules._shared.places import (
     check_place,
     place_problem,
+    require_judged,
     resolved,
     shown_path,
 )
@@ -207,10 +208,10 @@ class Places:
         """
         root = self.root
         if given is None or given == "":
-            given = "."
-        if not isinstance(given, str):
+            given = None
+        elif not isinstance(given, str):
             raise ToolProblem(f"`path` must be a text, not {given!r}.", "invalid_path")
-        path = resolved(given, root)
+        path = resolved(given or ".", root)
         check_place(
             path,
             root,
@@ -220,8 +221,10 @@ class Places:
             module="tool-search",
             instead="Search elsewhere",
         )
+        if given is not None:
+            require_judged(path, below=True)
         if not path.exists():
-            raise ToolProblem(f"There is no file or folder {given}.", "not_found")
+            raise ToolProblem(f"There is no file or folder {given or root}.", "not_found")
         return path
 
     def shown(self, base: Path, path: str) -> str:

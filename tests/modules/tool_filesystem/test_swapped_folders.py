@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.modules import tool_apply_patch
+from amplifier_tui.kernel.session.grant import Grant, granted
+from amplifier_tui.modules import tool_apply_patch, tool_search
 from amplifier_tui.modules._shared import text_file
 from amplifier_tui.modules._shared.workspace import ToolWorkspace
-from tests.modules.tool_filesystem.support import Files
+from tests.modules.tool_filesystem.support import Files, kind
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no open folders")
 
@@ -139,3 +140,32 @@ async def test_links_that_are_there_before_the_check_go_on_leading_where_they_ma
     assert "two" in str((await files.read("out/keys")).output)
     assert (files.root / "d/keys").read_text() == "one\n"
     assert (files.root / "d/deep/new").read_text() == "one\n"
+
+
+async def test_a_link_that_is_turned_after_the_call_was_judged_is_not_followed(
+    swap: Swap,
+) -> None:
+    files = swap.files
+    await tool_search.mount(files.coordinator, {})
+    files.put("obeyed/keys", "own\n")
+    (files.root / "link").symlink_to("d")
+    judged = frozenset(files.root.resolve() / path for path in ("d/keys", "d"))
+    with granted(Grant("mode", leads=judged)):
+        assert (await files.write("link/keys", "fine\n")).success
+        (files.root / "link").unlink()
+        (files.root / "link").symlink_to("obeyed")
+        for result in (
+            await files.write("link/keys", "evil\n"),
+            await files.edit("link/keys", "own", "evil"),
+            await files.read("link/keys"),
+            await patched(files, "*** Update File: link/keys", "-own", "+evil"),
+            await files.call("grep", pattern="own", path="link"),
+            await files.call("glob", pattern="*", path="link"),
+        ):
+            assert kind(result) == "moved"
+            assert "not where it led" in str(result.output)
+        assert (await files.call("grep", pattern="own")).success
+    with granted(Grant("mode", leads=frozenset({files.root.resolve() / "d/*s"}))):
+        assert "keys" in str((await files.call("glob", pattern=f"{files.root}/d/*s")).output)
+        assert kind(await files.call("glob", pattern=f"{files.root}/link/*s")) == "moved"
+    assert (files.root / "obeyed/keys").read_text() == "own\n"

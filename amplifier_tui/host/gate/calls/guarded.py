@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -110,7 +111,8 @@ class Guard:
             named = private
         # Published loops say it in events only: below a call of an agent that one's would be known.
         call_id = taken.call_id or current_tool_call_id()
-        with granted(taken.grant), tool_call(call_id) if call_id else nullcontext():
+        grant = replace(taken.grant, leads=taken.touched.leads)
+        with granted(grant), tool_call(call_id) if call_id else nullcontext():
             run = partial(tool.execute, *more, **named)
             beside = _beside(name, taken, private)
             line = str(private.get("command", "")) if taken.grant.by == "person" else ""
