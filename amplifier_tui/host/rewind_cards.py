@@ -59,6 +59,7 @@ class RewindPreview:
         unseen: What else may have changed and stays as it is, a sentence each.
         problem: Why files can't be put back at all; empty where they can.
         git: What of the repository stays as it is, and what to do; empty where it stands as then.
+        running: The agent's commands that these turns left running and that go on, `job-1 (make)`.
         elsewhere: Another branch is checked out than then: its files would be overwritten.
     """
 
@@ -69,4 +70,5 @@ class RewindPreview:
     unseen: tuple[str, ...] = ()
     problem: str = ""
     git: str = ""
+    running: tuple[str, ...] = ()
     elsewhere: bool = False

@@ -161,6 +161,7 @@ class LiveSession:
             self.turns,
             self.compactor,
             self.shell,
+            self.jobs,
             self._restarted,
         )
         self.modules = ModuleManager(

@@ -67,6 +67,17 @@ class BackgroundJobs:
         jobs: Any = self._coordinator.get_capability(CAPABILITY)
         return jobs is not None and any(not card["ended"] for card in jobs.cards())
 
+    def running_since(self, at: float) -> list[tuple[str, str]]:
+        """Return id and command of each that runs and began then or later, the oldest first.
+
+        Args:
+            at: In Unix seconds; 0 for all.
+        """
+        jobs: Any = self._coordinator.get_capability(CAPABILITY)
+        cards = reversed(jobs.cards() if jobs is not None else ())
+        found = (job_changed(self._sender, MAIN_LANE, card) for card in cards)
+        return [(job.job_id, job.command) for job in found if job.running and job.started >= at]
+
     def take_up(self, messages: list[dict[str, Any]]) -> None:
         """Let the module know of a stored conversation, whose jobs have ended."""
         take_up = getattr(self._coordinator.get_capability(CAPABILITY), "take_up", None)

@@ -31,11 +31,14 @@ def test_a_job_is_followed_read_and_stopped_from_the_front_end(
     driver.wait_until(
         lambda: "[REDACTED]" in driver.client.job_text("job-1").result(5), "it printed nothing"
     )
+    left = driver.client.preview_rewind(1).result(5).running
+    assert left == ("job-1 (echo [REDACTED]; sleep 60)",)
     driver.client.switch_bundle("test", carry=False)
     driver.wait(Notice, lambda event: "A command in the background is running" in event.text)
     driver.client.stop_job("job-1")
     over = driver.wait(JobChanged, lambda event: not event.running)
     assert over.state == "stopped"
+    assert driver.client.preview_rewind(1).result(5).running == ()
     driver.client.stop_job("job-1")
     assert driver.wait(Notice, lambda event: "job-1" in event.text).text == "job-1 does not run"
     with pytest.raises(RuntimeError, match="No command runs in the background here"):

@@ -161,6 +161,16 @@ async def test_on_another_branch_files_go_back_only_where_the_user_says_so() -> 
             assert drive.client.named("rewind")[-1] == (2, scope, ())
 
 
+async def test_undo_says_what_the_turn_left_running() -> None:
+    running_on = ("job-1 (npm run dev)",)
+    left = RewindPreview(turn=2, turns=1, files=(RewindFile(path="a.py"),), running=running_on)
+    async with running(client(left)) as drive:
+        await talked(drive)
+        await drive.app.run_by_id("session.undo")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "Runs on: job-1 (npm run dev). /jobs stops it" in drive.text())
+
+
 async def test_undo_asks_where_a_commit_stays() -> None:
     plain = RewindPreview(turn=2, turns=1, files=(RewindFile(path="a.py"),), git=GIT)
     async with running(client(plain)) as drive:

@@ -14,6 +14,7 @@ from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.conversation import SessionConversation
 from amplifier_tui.host.session.rewinding.files import FileHistory, FilesError
 from amplifier_tui.host.shell.commands import ShellCommands
+from amplifier_tui.host.shell.jobs import BackgroundJobs
 from amplifier_tui.host.store.replay import TAIL, messages_of, time_of
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, read_outcomes
 from amplifier_tui.host.store.turns.prompts import (
@@ -50,6 +51,7 @@ class Rewinder:
         turns: TurnControl,
         compactor: Compactor,
         shell: ShellCommands,
+        jobs: BackgroundJobs,
         restarted: Restarted,
     ) -> None:
         self._sender = sender
@@ -61,6 +63,7 @@ class Rewinder:
         self._turns = turns
         self._compactor = compactor
         self._shell = shell
+        self._jobs = jobs
         self._restarted = restarted
         self._going = asyncio.Lock()
 
@@ -90,7 +93,14 @@ class Rewinder:
             NoSuchTurnError: There is no such turn.
         """
         prompts = await self._turns_from(turn)
-        seen = RewindPreview(turn=turn, prompt=typed_prompt(prompts[0].row), turns=len(prompts))
+        first = prompts[0].row
+        jobs = self._jobs.running_since(time_of(first))
+        seen = RewindPreview(
+            turn=turn,
+            prompt=typed_prompt(first),
+            turns=len(prompts),
+            running=tuple(f"{job_id} ({command})" for job_id, command in jobs),
+        )
         try:
             change = await self._change(prompts)
             files, unseen, git = await self._files.preview(change) if change else ([], [], None)

@@ -70,6 +70,12 @@ def facts(
         left = [one_line(preview.git, 600)] if preview.git else []
         left += [one_line(why, 300) for why in preview.unseen]
         rows += [Content.assemble(("! ", "$text-warning"), f"Not covered: {why}") for why in left]
+        if preview.running:
+            names = ", ".join(one_line(job, 80) for job in preview.running[:_NAMED])
+            more = len(preview.running) - _NAMED
+            names += f" and {more} more" if more > 0 else ""
+            stops = "/jobs stops it" if len(preview.running) == 1 else "/jobs stops them"
+            rows.append(Content.assemble(("! ", "$text-warning"), f"Runs on: {names}. {stops}"))
         rows.append(
             Content.styled(
                 "Files outside the workspace, ignored ones and empty folders stay as they are. "
@@ -104,7 +110,7 @@ def _perhaps(preview: RewindPreview, along: Collection[str], key: str) -> str:
 
 def is_plain(preview: RewindPreview) -> bool:
     """Whether going back needs no question: nothing of the user's is in the way, all was seen."""
-    if preview.problem or preview.unseen or preview.git:
+    if preview.problem or preview.unseen or preview.git or preview.running:
         return False
     return not any(file.conflict or file.problem or file.command for file in preview.files)
 
