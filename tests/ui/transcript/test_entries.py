@@ -326,7 +326,7 @@ def test_an_error_says_what_happened_what_was_kept_and_which_key_helps() -> None
         "  █ ✗ The key was refused.",
         "  █ missing: API_KEY",
         "  █ Set another one.",
-        "  █ Your prompt is kept.",
+        "  █ Your prompt is kept. In the draft, right edits it and typing replaces it.",
         "  █ ctrl+x r try again   ctrl+x # paste a key   ctrl+o details",
     ]
     assert drawn(entry, opened=True)[-1] == "  █ HTTP 401"

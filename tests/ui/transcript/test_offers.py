@@ -67,7 +67,7 @@ def test_a_failed_source_offers_two_ways_and_no_empty_row() -> None:
     assert drawn(SOURCE)[1:] == [
         "  █ ✗ The source failed.",
         "  █ Try again, or go on without it.",
-        "  █ Your prompt is kept.",
+        "  █ Your prompt is kept. In the draft, right edits it and typing replaces it.",
         "  █ ctrl+x r try again   ctrl+x g go on without memory",
     ]
 

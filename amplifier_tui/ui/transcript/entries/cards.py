@@ -173,6 +173,9 @@ def report_lines(entry: ReportEntry, scene: Scene) -> list[StyledLine]:
     return [line]
 
 
+_KEPT: Final = "Your prompt is kept. In the draft, right edits it and typing replaces it."
+
+
 def error_lines(entry: ErrorEntry, scene: Scene) -> list[StyledLine]:
     """Return an error behind its edge; without colours its glyph tells it from a prompt."""
     width = scene.column.measure
@@ -184,7 +187,7 @@ def error_lines(entry: ErrorEntry, scene: Scene) -> list[StyledLine]:
     if entry.remedy:
         lines += text_lines(entry.remedy, "text", width)
     if entry.prompt:
-        lines += text_lines("Your prompt is kept.", "muted", width)
+        lines += text_lines(_KEPT, "muted", width)
     for row in way_rows(_ways(entry, scene), width):
         lines += [line._replace(join=None) for line in wrap(row, width)]
     if scene.expanded and entry.detail:
