@@ -117,8 +117,12 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
     except (OSError, RulesFileError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{parsed.verdict} {parsed}")
-    if for_project and (where := kept_for(Path.cwd())):
+    if not for_project:
+        click.echo("It holds in every project.")
+    elif where := kept_for(Path.cwd()):
         click.echo(f"Kept {where}.")
+    else:
+        click.echo(f"It holds in {Path.cwd()}.")
     if why := parsed.doubt(typed=True):
         click.echo(f"Warning: {why}. The rule is kept as it is.", err=True)
     if why := parsed.covers_nothing:

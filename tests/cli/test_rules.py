@@ -26,14 +26,20 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
     return captured.out + captured.err
 
 
+EVERYWHERE = "It holds in every project.\n"
+
+
 def test_a_rule_is_added_listed_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
     told = said(capsys, "list")
     assert (
         told.startswith("There is no rule.\n") and "What a bundle itself allows or denies" in told
     )
-    assert said(capsys, "add", "bash(npm run test *)") == "allow bash(npm run test *)\n"
+    assert (
+        said(capsys, "add", "bash(npm run test *)") == f"allow bash(npm run test *)\n{EVERYWHERE}"
+    )
     said(capsys, "add", "--deny", "bash(git push *)")
-    said(capsys, "add", "--project", "--ask", "read(notes/**)")
+    told = said(capsys, "add", "--project", "--ask", "read(notes/**)")
+    assert told == f"ask read(notes/**)\nIt holds in {Path.cwd()}.\n"
     listed = said(capsys, "list")
     assert said(capsys) == listed
     assert (
@@ -112,8 +118,8 @@ def test_a_rule_that_covers_no_command_is_warned_about_and_a_near_one_is_explain
 ) -> None:
     told = said(capsys, "add", "bash(make *)")
     assert told.startswith("allow bash(make *)\n") and "as in bash(make NAME *)" in told
-    assert said(capsys, "add", "bash(make test *)") == "allow bash(make test *)\n"
-    assert said(capsys, "add", "--deny", "bash(env *)") == "deny bash(env *)\n"
+    assert said(capsys, "add", "bash(make test *)") == f"allow bash(make test *)\n{EVERYWHERE}"
+    assert said(capsys, "add", "--deny", "bash(env *)") == f"deny bash(env *)\n{EVERYWHERE}"
     said(capsys, "add", "bash(pytest *)")
     assert "commands that begin with pytest, without options" in said(capsys, "list")
     told = said(capsys, "explain", "bash(pytest -q)")
@@ -125,9 +131,14 @@ def test_a_rule_that_is_about_no_file_is_warned_about_and_listed_as_that(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     told = said(capsys, "add", "--deny", "read(src/*/../keys)")
-    assert told.startswith("deny read(src/*/../keys)\nWarning: it is about no file: `..` behind")
+    assert told.startswith(
+        f"deny read(src/*/../keys)\n{EVERYWHERE}Warning: it is about no file: `..` behind"
+    )
     assert "no path: `..` behind" in said(capsys, "list")
-    assert said(capsys, "add", "--deny", "read(./secrets/**)") == "deny read(./secrets/**)\n"
+    assert (
+        said(capsys, "add", "--deny", "read(./secrets/**)")
+        == f"deny read(./secrets/**)\n{EVERYWHERE}"
+    )
     assert "It is denied" in said(capsys, "explain", "read_file", "secrets/plan.txt")
 
 
@@ -138,7 +149,7 @@ def test_a_rule_about_names_in_the_top_folder_alone_says_so_and_names_the_wider_
     assert said(capsys, "add", "write(*.lock)").endswith(hint.format("write(**/*.lock)"))
     assert said(capsys, "add", "--deny", "read(.env)").endswith(hint.format("read(**/.env)"))
     for rule in ("write(**/*.lock)", "write(src/*.py)", "write(**)", "write(../*.py)", "web(*.x)"):
-        assert said(capsys, "add", rule) == f"allow {rule}\n"
+        assert said(capsys, "add", rule) == f"allow {rule}\n{EVERYWHERE}"
     assert "in the top folder; write(**/*.lock)" in said(capsys, "list")
 
 
@@ -146,7 +157,7 @@ def test_what_happens_to_a_call_may_stand_before_the_rule_as_on_the_screen(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for line in ("deny bash(git push *)", "ask web", "allow bash(ls)"):
-        assert said(capsys, "add", line) == f"{line}\n"
+        assert said(capsys, "add", line) == f"{line}\n{EVERYWHERE}"
     kept = yaml.safe_load(user_rules_path().read_text())
     assert kept == {"deny": ["bash(git push *)"], "ask": ["web"], "allow": ["bash(ls)"]}
     assert "column 11: the name of a tool" in said(capsys, "add", "deny write x", status=1)
