@@ -256,7 +256,7 @@ async def test_a_dialog_waits_until_the_prompt_is_empty_and_nothing_is_pressed()
 
 async def test_early_keys_do_not_decide_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ApprovalDialog, "grace", 3600.0)
-    async with running() as drive:
+    async with running(size=(80, 24)) as drive:
         await drive.push(ask())
         dialog = await drive.dialog(ApprovalDialog)
         await drive.press("a", "d", "f", "A")

@@ -13,8 +13,8 @@ from amplifier_tui.ui.state.answer_keys import BURST, Heard
 
 T = TypeVar("T")
 
-AT_ONE_GO: Final = "That was typed at one go: enter once more answers with it"
-TOO_EARLY: Final = "That key came while the question opened: press it again"
+AT_ONE_GO: Final = "Typed at one go: press enter again"
+TOO_EARLY: Final = "Too early: press that key again"
 
 
 class QuestionSheet(GuardedSheet[T]):
