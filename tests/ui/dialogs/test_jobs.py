@@ -174,3 +174,12 @@ async def test_an_empty_list_offers_no_key_that_needs_a_row() -> None:
         assert "Look" not in drive.text() and "ctrl+s" not in drive.text()
         await drive.push(job(1, "make watch"))
         await drive.until(lambda: "Look" in drive.text() and "ctrl+s" in drive.text())
+
+
+async def test_the_text_of_the_first_row_is_broken_once_for_the_room_it_has() -> None:
+    async with running(size=(100, 30)) as drive:
+        await drive.push(replace(job(1, "npm run dev"), no_network=True))
+        await drive.app.run_by_id("jobs.show")
+        await drive.dialog(JobPicker)
+        await drive.until(lambda: "outside of the sandbox." in drive.text())
+        assert "it outside of the sandbox." in drive.text()

@@ -140,7 +140,9 @@ class Picker(Sheet[str]):
 
     def _tell_whole(self, text: str) -> None:
         """Show all of a row's text below the list, as far as the sheet can grow for it."""
-        width = self.query_one("#picker-body").size.width or self.app.size.width
+        # Before the first layout: what the edges of the sheet leave.
+        edges = 2 if self.has_class("-small") else 4
+        width = self.query_one("#picker-body").size.width or self.app.size.width - edges
         rows = (
             self.query_one(RowText).tell(text, width, max(3, self.room() - self._rows_beside())) + 1
         )
