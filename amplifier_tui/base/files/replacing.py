@@ -23,13 +23,14 @@ def write_atomic(
     mode: int | None = None,
     durable: bool = False,
     links: Links = "replace",
+    resolved: bool = False,
 ) -> None:
     """Replace a file's content in one step; see `replacing`.
 
     Args:
         data: The content; text is written as UTF-8.
     """
-    with replacing(path, mode=mode, durable=durable, links=links) as file:
+    with replacing(path, mode=mode, durable=durable, links=links, resolved=resolved) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
@@ -41,6 +42,7 @@ def replacing(
     durable: bool = False,
     links: Links = "replace",
     new: bool = False,
+    resolved: bool = False,
 ) -> Iterator[BinaryIO]:
     """Replace a file's content in one step: a reader sees the old or the new, never half of it.
 
@@ -53,9 +55,10 @@ def replacing(
         mode: Permissions; None keeps those of an existing file, else the umask decides.
         durable: Sync before the rename (the policy is in the package's docstring).
         links: What happens to a symbolic link at `path`: a file takes its place, the file it
-            points to is replaced, or it is an error. Where links are refused, the path has
-            none, and one that was put in the place of a folder since is an error, too.
+            points to is replaced, or it is an error.
         new: Replace nothing.
+        resolved: The links to its folder are followed already: one that was put there since is an
+            error. Where links are refused, it always is.
 
     Raises:
         FileExistsError: Something is there, and it has to be new.
@@ -66,7 +69,7 @@ def replacing(
     if links == "follow":
         path = path.resolve()
     # Folders are made for it, too.
-    with own_write(path), _spot_of(path, links) as spot:
+    with own_write(path), _spot_of(path, resolved or links == "refuse") as spot:
         with _staging(path, spot, mode=mode, links=links) as (file, temporary):
             _require_free(path, spot, new)
             yield file
@@ -130,26 +133,27 @@ def write_link(path: Path, target: bytes) -> None:
     """Put a symbolic link in place of a file or link in one step; folders on the way are made.
 
     Args:
+        path: The links to its folder are followed already: one that was put there since is an
+            error.
         target: Where it leads, as it is to be written in it.
 
     Raises:
         OSError: It can't be made; what was there is as it was.
     """
-    with own_write(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = beside(str(path), "tmp")
-        os.symlink(os.fsdecode(target), temporary)
+    with own_write(path), _spot_of(path, resolved=True) as spot:
+        temporary = beside(spot.name, "tmp")
+        os.symlink(os.fsdecode(target), temporary, dir_fd=spot.folder)
         try:
-            os.replace(temporary, path)
+            rename(temporary, spot.name, spot.folder)
         except BaseException:
-            remove(temporary, None)
+            remove(temporary, spot.folder)
             raise
 
 
 @contextlib.contextmanager
-def _spot_of(path: Path, links: Links) -> Iterator[Spot]:
+def _spot_of(path: Path, resolved: bool) -> Iterator[Spot]:
     """Find a file, for which its folders are made."""
-    if links == "refuse":
+    if resolved:
         with naming(path), spot_of(path, make=True) as spot:
             yield spot
         return

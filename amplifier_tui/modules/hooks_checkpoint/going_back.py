@@ -15,6 +15,7 @@ from amplifier_tui.base.files import write_atomic, write_link
 from amplifier_tui.base.files.under import folder_is_gone
 from amplifier_tui.base.git import GitPlace
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.opened.folders import spot_of
 from amplifier_tui.modules._shared.places import shown_path
 from amplifier_tui.modules.hooks_checkpoint.states import (
     clear_folder,
@@ -245,13 +246,16 @@ def _put_back(entry: FileEntry, store: CopyStore, noted: ChangedTurn, root: Path
         raise OSError(f"what is there now can't be kept: {kept.skipped}")
     try:
         if entry.copy is None:
-            path.unlink()
+            with spot_of(path) as spot:
+                os.unlink(spot.name, dir_fd=spot.folder)
         elif entry.link:
             write_link(path, store.read(entry.copy))
         elif (kept.copy, kept.link) == (entry.copy, False):
             put_mode(path, entry.mode)
         else:
-            write_atomic(path, store.read(entry.copy), mode=entry.mode, durable=True)
+            data = store.read(entry.copy)
+            # A command that runs may put a link in the place of a folder.
+            write_atomic(path, data, mode=entry.mode, durable=True, resolved=True)
     finally:
         store.note_after(noted, path)
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.files import open_regular
+from amplifier_tui.base.files import open_resolved
 
 PERMISSIONS: Final = 0o777
 _LINK: Final = "link"
@@ -37,7 +37,7 @@ def state(path: Path) -> str | None:
     if not stat.S_ISREG(found.st_mode):
         return None
     # A link put there since it was looked at is not followed.
-    with open_regular(path, follow_links=False) as file:
+    with open_resolved(path) as file:
         mode = os.fstat(file.fileno()).st_mode
         return file_state(hashlib.sha256(file.read()).hexdigest(), mode)
 
@@ -106,5 +106,5 @@ def clear_folder(path: Path) -> None:
 
 def put_mode(path: Path, mode: int) -> None:
     """Give a file its permissions back."""
-    with open_regular(path, follow_links=False) as file:
+    with open_resolved(path) as file:
         os.fchmod(file.fileno(), mode)

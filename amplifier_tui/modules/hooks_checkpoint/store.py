@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.files import MOST_BYTES, open_regular, write_atomic
+from amplifier_tui.base.files import MOST_BYTES, open_resolved, write_atomic
 from amplifier_tui.base.git import GitPlace
 from amplifier_tui.base.jsonl import Row, StoredRows, append_rows, decode_row, mend
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -399,7 +399,7 @@ def _place(given: Any) -> GitPlace | None:
 
 def _content(path: Path) -> bytes:
     # A link put there since it was looked at is not followed.
-    with open_regular(path, follow_links=False) as file:
+    with open_resolved(path) as file:
         return file.read()
 
 

@@ -2,10 +2,12 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from amplifier_tui.modules.hooks_checkpoint import commands
+from amplifier_tui.modules.hooks_checkpoint.store import CopyStore
 from tests.modules.hooks_checkpoint.support import Session, write
 from tests.modules.hooks_checkpoint.test_commands import git, names
 
@@ -168,8 +170,8 @@ async def test_a_file_that_can_not_be_read_any_more_hides_no_other(
             raise PermissionError(13, "Permission denied")
         return opened(path, **more)
 
-    opened = states.open_regular
-    monkeypatch.setattr(states, "open_regular", refuse)
+    opened = states.open_resolved
+    monkeypatch.setattr(states, "open_resolved", refuse)
     change = await run(
         session,
         lambda: (session.root / "run.sh").chmod(0),
@@ -194,3 +196,37 @@ async def test_a_folder_that_a_command_moved_is_back_and_nowhere_else(
     await session.restore(change)
     assert (root / "pkg" / "calc.py").read_text() == "calc"
     assert not (root / "moved" / "calc.py").exists()
+
+
+@pytest.mark.parametrize("change", ["changed", "removed", "made", "mode", "link"])
+async def test_going_back_follows_no_link_that_a_command_puts_there_meanwhile(
+    session: Session, monkeypatch: pytest.MonkeyPatch, change: str
+):
+    pkg, outside = session.root / "pkg", session.root.parent / "outside"
+    outside.mkdir()
+    (pkg / "to").symlink_to("calc.py")
+    file = pkg / {"made": "fresh", "link": "to"}.get(change, "calc.py")
+    steps: dict[str, Callable[[], object]] = {
+        "changed": lambda: file.write_text("new"),
+        "removed": file.unlink,
+        "made": lambda: file.write_text("new"),
+        "mode": lambda: file.chmod(0o700),
+        "link": lambda: relink(file, "../run.sh"),
+    }
+    turn = await run(session, steps[change])
+    for name in ("calc.py", "fresh", "to"):
+        (outside / name).write_text("theirs")
+    before = {each.name: (each.read_text(), mode(each)) for each in outside.iterdir()}
+    add = CopyStore.add
+
+    def then(*arguments: Any) -> object:
+        found = add(*arguments)
+        if not pkg.is_symlink():
+            pkg.rename(session.root / "moved")
+            pkg.symlink_to(outside)
+        return found
+
+    monkeypatch.setattr(CopyStore, "add", then)
+    outcome = await session.restore(turn, force=True)
+    assert pkg.is_symlink() and list(outcome["failed"]) == [f"pkg/{file.name}"]
+    assert {each.name: (each.read_text(), mode(each)) for each in outside.iterdir()} == before
