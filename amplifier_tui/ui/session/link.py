@@ -11,7 +11,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
-from amplifier_tui.base.text import clean, one_line
+from amplifier_tui.base.text import one_line, written
 from amplifier_tui.host.events import (
     MAIN_LANE,
     ApprovalRequested,
@@ -223,7 +223,7 @@ class SessionLink:
             self._screen.leave_conversation()
         self._kept, self._draft_waits = event.draft, bool(event.draft)
         if event.draft:
-            self.tab.when_shown(partial(self._give_back, clean(event.draft)))
+            self.tab.when_shown(partial(self._give_back, written(event.draft)))
         self._send_early()
         if first and self._look_back:
             self._screen.run_worker(self._look_for_left_open(), group="left-open")

@@ -23,16 +23,16 @@ async def test_a_draft_stays_with_its_session(size: tuple[int, int]) -> None:
     client = FakeClient()
     async with running(client, size=size) as drive:
         await drive.push(*SAID)
-        await drive.write("half a thought")
+        await drive.write("half a thought\u200c")
         drive.app.quitting.quit_by_signal("SIGHUP")
         await drive.until(lambda: client.named("close"))
-    assert client.named("keep_draft") == [("half a thought",)]
+    assert client.named("keep_draft") == [("half a thought\u200c",)]
     assert not (user_state_dir() / "history.jsonl").exists()
     again = FakeClient(
-        on_open=[*SAID, opened(SESSION, resumed=True, draft="half a \x1b[1mthought")]
+        on_open=[*SAID, opened(SESSION, resumed=True, draft="half a \x1b[1mthought\u200c")]
     )
     async with running(again, size=size) as drive:
-        assert drive.draft == "half a thought" and "half a thought" in drive.text()
+        assert drive.draft == "half a thought\u200c" and "half a thought" in drive.text()
         await drive.push(opened(SESSION, resumed=True, draft="another"))
         assert drive.draft == "half a thought"
         await drive.press("up")
