@@ -194,7 +194,7 @@ async def test_a_circle_of_links_hides_nothing(shell: Shell, told: list[str]) ->
 async def test_that_nothing_could_be_looked_at_is_told(
     shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **_more: object) -> None:
         raise RuntimeError("too many links")
 
     monkeypatch.setattr(Made, "_look", fail)
