@@ -79,12 +79,13 @@ def _opened(path: Path, spot: Spot, follow_links: bool) -> BinaryIO:
     return file
 
 
-def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_regular(path: Path, most: int = MOST_BYTES, *, resolved: bool = False) -> bytes:
     """Read a file whole, but nothing that could block or has no end, such as a pipe or device.
 
     Args:
         path: The file; links are followed.
         most: Bytes beyond which it is not read.
+        resolved: Its links are followed already: one that was put there since is an error.
 
     Raises:
         FileTooLargeError: It is larger.
@@ -92,7 +93,7 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
         NotRegularFileError: It is a pipe or device.
         OSError: It can't be read.
     """
-    with open_regular(path) as file:
+    with open_resolved(path) if resolved else open_regular(path) as file:
         # Room for as much as is asked for is made at once, and most files are small.
         data = file.read(min(most + 1, _PIECE))
         if len(data) == _PIECE:

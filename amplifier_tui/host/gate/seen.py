@@ -41,8 +41,12 @@ class SeenFiles:
                 self._stamps.pop(oldest, None)
 
     def now(self, path: Path) -> Snapshot:
-        """Return what a file holds, unsaved text included; not for an event loop."""
-        disk, client = snapshot(path), self._client
+        """Return what a file holds, unsaved text included; not for an event loop.
+
+        Args:
+            path: Its links are followed already.
+        """
+        disk, client = snapshot(path, resolved=True), self._client
         if client is None or not client.reads or disk.note or "\ufffd" in (disk.text or ""):
             return disk
         path = path.resolve()

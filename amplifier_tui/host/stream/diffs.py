@@ -31,15 +31,19 @@ class Snapshot:
     stamp: tuple[int, int] = (0, 0)
 
 
-def snapshot(path: Path) -> Snapshot:
-    """Read a file for a later comparison; never blocks on a pipe and never raises."""
+def snapshot(path: Path, *, resolved: bool = False) -> Snapshot:
+    """Read a file for a later comparison; never blocks on a pipe and never raises.
+
+    Args:
+        resolved: Its links are followed already, and nothing is read past one that came since.
+    """
     try:
         status = path.stat()
     except (OSError, ValueError):
         return Snapshot()
     stamp = (status.st_mtime_ns, status.st_size)
     try:
-        data = read_regular(path, SIZE_LIMIT)
+        data = read_regular(path, SIZE_LIMIT, resolved=resolved)
     except (NotRegularFileError, IsADirectoryError):
         note = "not a file"
     except FileTooLargeError:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.capabilities.prompt_commands import PromptCommand
-from amplifier_tui.base.files import NotRegularFileError, open_regular
+from amplifier_tui.base.files import NotRegularFileError, open_resolved
 from amplifier_tui.base.protected import holds_secrets
 from amplifier_tui.base.text import printable
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -161,7 +161,7 @@ def _read_file(skill: Skill, file: str, most: int) -> str:
             )
         if holds_secrets(path.relative_to(skill.folder)):
             raise ToolProblem(f"{file!r} usually holds keys; it is not read.", "denied_path")
-        with open_regular(path, follow_links=False) as stream:
+        with open_resolved(path) as stream:
             data = stream.read(most * 4 + 1)
     except (NotRegularFileError, IsADirectoryError) as error:
         raise ToolProblem(f"{file!r} is no file.", "not_a_file") from error

@@ -54,3 +54,15 @@ def test_an_editor_that_gives_no_answer_is_not_waited_for_with_every_file(
     for name in "de":
         files.now(tmp_path / name)
     assert editor.asked == ["a", "d", "e"]
+
+
+def test_a_file_is_not_looked_at_past_a_link_that_came_since_its_path_was_resolved(
+    tmp_path: Path,
+) -> None:
+    for name in ("outside", "moved"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "keys").write_text(name)
+    (tmp_path / "d").symlink_to("outside")
+    assert SeenFiles().now(tmp_path / "moved/keys").text == "moved"
+    found = SeenFiles().now(tmp_path / "d/keys")
+    assert (found.text, found.note) == (None, "unreadable")

@@ -235,6 +235,26 @@ def test_a_skill_file_that_is_a_link_out_of_its_folder_is_not_read(
         read_skill(folder)
 
 
+async def test_a_file_of_a_skill_is_not_read_past_a_link_that_came_after_the_check(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write()
+    for place, text in ((folder / "notes", "ours"), (tmp_path / "outside", "PRIVATE")):
+        place.mkdir()
+        (place / "a.md").write_text(text)
+    session = await mounted()
+
+    def swapped(path: Path) -> bool:
+        (folder / "notes").rename(folder / "moved")
+        (folder / "notes").symlink_to(tmp_path / "outside")
+        return False
+
+    monkeypatch.setattr("amplifier_tui.modules.tool_skills.tool.holds_secrets", swapped)
+    result = await session.call(skill_name="deploy", file="notes/a.md")
+    assert (folder / "notes").is_symlink()
+    assert not result.success and "PRIVATE" not in str(result.output)
+
+
 def test_a_description_is_one_clean_line(write: Write) -> None:
     folder = write(head='name: deploy\ndescription: "A\\e[2J\\nB\\u202E C"\n')
     assert read_skill(folder).description == "A B C"
