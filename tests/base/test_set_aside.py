@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.base.commands import set_aside
 from amplifier_tui.base.commands.set_aside import (
     SetAside,
     list_set_aside,
@@ -100,3 +101,25 @@ def test_only_what_was_in_a_folder_and_came_since_is_listed(aside: Path, tmp_pat
     assert list_set_aside(aside, tmp_path / "other") == []
     assert list_set_aside(aside, work, since=item.at + 1) == []
     assert list_set_aside(tmp_path / "nothing", work) == []
+
+
+def test_a_folder_that_is_swapped_for_a_link_at_the_last_moment_is_not_left(
+    aside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, other = tmp_path / "work" / "web", tmp_path / "other"
+    folder.mkdir(parents=True)
+    other.mkdir()
+    (folder / ".x").write_text("x")
+    item = moved(aside, folder / ".x")
+    find = set_aside.open_folder
+
+    def swapped(path: Path) -> int:
+        handle = find(path)
+        folder.rename(tmp_path / "work" / "was")
+        folder.symlink_to(other)
+        return handle
+
+    monkeypatch.setattr(set_aside, "open_folder", swapped)
+    put_back(item)
+    assert not list(other.iterdir())
+    assert (tmp_path / "work" / "was" / ".x").read_text() == "x"

@@ -8,14 +8,17 @@ import os
 import shutil
 import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files import open_regular
 from amplifier_tui.base.jsonl import StoredRows, append_rows
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.opened.folders import HERE, Spot, open_folder
 
 _LIST: Final = "moved.jsonl"
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _NO_LINK: Final = frozenset({errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK})
 
 
@@ -74,66 +77,90 @@ def list_set_aside(folder: Path, around: Path, since: float = 0.0) -> list[SetAs
 def put_back(item: SetAside) -> None:
     """Move something back to where it was, with the time it was changed at. Blocking.
 
-    Nothing is written over, and a link that has come in the place of its folder is not followed.
+    Nothing is written over, and no link that has come in the place of a folder is followed.
 
     Raises:
         FileExistsError: Something is there again.
         FileNotFoundError: Its folder, or what was moved, is gone.
         OSError: It can't be moved; it is where it was.
     """
-    place, kept = item.place, item.kept
-    if place.parent.resolve() != place.parent or not place.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "Its folder is not there any more", str(place))
-    if os.path.lexists(place):
-        raise FileExistsError(errno.EEXIST, "There is another by now", str(place))
-    if stat.S_ISDIR(kept.lstat().st_mode):
-        _move_folder(kept, place)
-    else:
-        _move_file(kept, place)
-
-
-def _move_folder(kept: Path, place: Path) -> None:
+    kept, mode = item.kept, item.kept.lstat().st_mode
     try:
-        kept.rename(place)
+        folder = open_folder(item.place.parent)
+    except OSError as error:
+        what = "Its folder is not there any more"
+        raise FileNotFoundError(errno.ENOENT, what, str(item.place)) from error
+    to = Spot(item.place.name, folder)
+    try:
+        with suppress(FileNotFoundError):
+            os.stat(to.name, dir_fd=folder, follow_symlinks=False)
+            raise FileExistsError(errno.EEXIST, "There is another by now", str(item.place))
+        if stat.S_ISDIR(mode):
+            _move_folder(kept, to)
+        else:
+            _move_file(kept, to)
+    finally:
+        os.close(folder)
+
+
+def _move_folder(kept: Path, to: Spot) -> None:
+    try:
+        os.rename(kept, to.name, dst_dir_fd=to.folder)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        try:
-            shutil.copytree(kept, place, symlinks=True)
-        except shutil.Error as several:
-            shutil.rmtree(place, ignore_errors=True)
-            raise OSError(errno.EIO, "It could not be copied", str(place)) from several
-        except OSError:
-            shutil.rmtree(place, ignore_errors=True)
-            raise
+        _copy_folder(kept, to)
         shutil.rmtree(kept)
 
 
-def _move_file(kept: Path, place: Path) -> None:
+def _move_file(kept: Path, to: Spot) -> None:
     try:
         # As a rename, but nothing is written over.
-        os.link(kept, place, follow_symlinks=False)
+        os.link(kept, to.name, dst_dir_fd=to.folder, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _NO_LINK:
             raise
-        _copy_file(kept, place)
+        _copy(kept, to)
     kept.unlink()
 
 
-def _copy_file(kept: Path, place: Path) -> None:
-    found = kept.lstat()
-    times = (found.st_atime_ns, found.st_mtime_ns)
-    if stat.S_ISLNK(found.st_mode):
-        place.symlink_to(os.readlink(kept))
-        os.utime(place, ns=times, follow_symlinks=False)
-        return
-    with open_regular(kept, follow_links=False) as source, place.open("xb") as target:
+def _copy(kept: Path, to: Spot) -> None:
+    mode = kept.lstat().st_mode
+    if stat.S_ISDIR(mode):
+        _copy_folder(kept, to)
+    elif stat.S_ISLNK(mode):
+        os.symlink(os.readlink(kept), to.name, dir_fd=to.folder)
+        os.utime(to.name, ns=_times(kept), dir_fd=to.folder, follow_symlinks=False)
+    else:
+        handle = os.open(to.name, _NEW, 0o600, dir_fd=to.folder)
         try:
-            shutil.copyfileobj(source, target)
-            target.flush()
-            os.fchmod(target.fileno(), stat.S_IMODE(found.st_mode))
-            # A command that runs knows it by this time.
-            os.utime(target.fileno(), ns=times)
+            with open_regular(kept, follow_links=False) as source, os.fdopen(handle, "wb") as file:
+                shutil.copyfileobj(source, file)
+                file.flush()
+                os.fchmod(handle, stat.S_IMODE(mode))
+                # A command that runs knows it by this time.
+                os.utime(handle, ns=_times(kept))
         except OSError:
-            place.unlink()
+            os.unlink(to.name, dir_fd=to.folder)
             raise
+
+
+def _copy_folder(kept: Path, to: Spot) -> None:
+    os.mkdir(to.name, 0o700, dir_fd=to.folder)
+    try:
+        handle = os.open(to.name, os.O_RDONLY | HERE, dir_fd=to.folder)
+        try:
+            for name in os.listdir(kept):
+                _copy(kept / name, Spot(name, handle))
+            os.fchmod(handle, stat.S_IMODE(kept.lstat().st_mode))
+            os.utime(handle, ns=_times(kept))
+        finally:
+            os.close(handle)
+    except OSError:
+        shutil.rmtree(to.name, ignore_errors=True, dir_fd=to.folder)
+        raise
+
+
+def _times(kept: Path) -> tuple[int, int]:
+    found = kept.lstat()
+    return found.st_atime_ns, found.st_mtime_ns

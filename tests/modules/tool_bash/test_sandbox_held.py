@@ -108,3 +108,21 @@ async def test_what_comes_where_it_was_gone_is_moved_aside(
     (shell.root / "go").touch()
     assert ".envrc would take effect on other programs" in await command
     assert not path.exists()
+
+
+async def test_no_link_is_followed_to_what_is_mounted_anew(shell: Shell) -> None:
+    """What a sandbox hides would be seen where that was mounted over the place."""
+    secret = shell.root.parent / "state" / "keys.env"
+    (shell.root / "pkg" / "state").mkdir(parents=True)
+    (shell.root / "pkg" / ".npmrc").write_text("one\n")
+    tries = shell.root / "tries"
+    job = "mv pkg was; touch begun; while true; do echo try >> tries; "
+    job += f"cat {secret} >> tries 2>&1 || true; sleep 0.01; done"
+    await run(shell, job, run_in_background=True)
+    await holds(lambda: tries.exists() and tries.read_text().count("try") > 2, "it to begin")
+    (shell.root / "pkg").symlink_to(shell.root.parent)
+    (shell.root.parent / ".npmrc").symlink_to("state")
+    (shell.root / "was" / ".npmrc").touch()
+    count = tries.read_text().count("try")
+    await holds(lambda: tries.read_text().count("try") > count + 20, "it to go on")
+    assert "hush" not in tries.read_text()

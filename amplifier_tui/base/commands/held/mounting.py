@@ -15,6 +15,7 @@ import errno
 import fcntl
 import os
 import select
+import stat
 import struct
 import sys
 import time
@@ -23,9 +24,16 @@ _NEW_USER = 0x10000000
 _NEW_MOUNTS = 0x00020000
 _OWNER = 0xB701
 """Asks for the user namespace that a namespace is of (ioctl_ns(2))."""
-_BIND = 4096
-_READ_ONLY = _BIND | 32 | 1 | 2 | 4
-"""Bind, remount, read-only, no set-user-ID, no devices (mount(2))."""
+_PLACE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_EMPTY_PATH = 0x1000
+_RECURSIVE = 0x8000
+_CLONE = 1
+_BOTH_EMPTY = 0x4 | 0x40
+_SET_READ_ONLY = 0x1 | 0x2 | 0x4
+"""Read-only, no set-user-ID, no devices (mount_setattr(2))."""
+_ATTRIBUTES = struct.Struct("QQQQ")
+# The same on all machines. Where the kernel has no such calls (before 5.12), nothing is mounted.
+_OPEN_TREE, _MOVE_MOUNT, _FACCESSAT, _MOUNT_SETATTR = 428, 429, 439, 442
 _COMES = 0x80 | 0x100 | 0x4
 """Moved there, made there, or with other rights (inotify(7))."""
 _HEAD = struct.Struct("iIII")
@@ -74,13 +82,50 @@ def _enter(pid: int) -> None:
 def _hold(place: bytes) -> None:
     """Mount a place over itself, read-only, where it can be written."""
     try:
-        # What is mounted over a link is mounted over where it leads.
-        if os.path.islink(place) or not os.access(place, os.W_OK):
-            return
+        handle = _opened(place)
     except OSError:
+        return  # It is gone, or a link is in the way.
+    try:
+        # What can't be written is mounted already, and a link is none of what is mounted.
+        if not stat.S_ISLNK(os.fstat(handle).st_mode) and _is_writable(handle):
+            _mount_again(handle)
+    finally:
+        os.close(handle)
+
+
+def _opened(place: bytes) -> int:
+    """Open a place folder by folder, following no link: a command may put one there at any time.
+
+    Raises:
+        OSError: It is gone, or a link is in the way.
+    """
+    handle = os.open("/", _PLACE | os.O_DIRECTORY)
+    *folders, name = place.strip(b"/").split(b"/")
+    for part, more in (*((each, os.O_DIRECTORY) for each in folders), (name, 0)):
+        try:
+            inner = os.open(part, _PLACE | more, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = inner
+    return handle
+
+
+def _is_writable(handle: int) -> bool:
+    return bool(_libc.syscall(_FACCESSAT, handle, b"", os.W_OK, _EMPTY_PATH) == 0)
+
+
+def _mount_again(handle: int) -> None:
+    """Mount what is open over itself, with all that is mounted in it: some of that hides things."""
+    tree = _libc.syscall(_OPEN_TREE, handle, b"", _CLONE | _EMPTY_PATH | _RECURSIVE)
+    if tree < 0:
         return
-    if not _libc.mount(place, place, None, _BIND, None):
-        _libc.mount(None, place, None, _READ_ONLY, None)
+    try:
+        attributes = _ATTRIBUTES.pack(_SET_READ_ONLY, 0, 0, 0)
+        given = (tree, b"", _EMPTY_PATH | _RECURSIVE, attributes, len(attributes))
+        if _libc.syscall(_MOUNT_SETATTR, *given) == 0:
+            _libc.syscall(_MOVE_MOUNT, tree, b"", handle, b"", _BOTH_EMPTY)
+    finally:
+        os.close(tree)
 
 
 def _follow() -> None:
