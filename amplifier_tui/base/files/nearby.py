@@ -4,6 +4,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -44,6 +45,7 @@ class FolderListing:
 
     Attributes:
         listed: Folders all of whose entries are known.
+        inodes: What tells each of these from others of its name: its device and its number there.
         unknown: Folders that can't be listed, or were left out.
     """
 
@@ -54,6 +56,7 @@ class FolderListing:
         most: int = _MOST_ENTRIES,
     ) -> None:
         self.listed: set[Path] = set()
+        self.inodes: dict[Path, tuple[int, int]] = {}
         self.unknown: set[Path] = set()
         self.most = most
         self._counts = counts
@@ -63,13 +66,15 @@ class FolderListing:
         """Return what is in a folder; nothing where it is none, or can't be looked into."""
         try:
             # What is in a folder that may not be searched can't be looked at.
-            entries = self._entries(folder, os.stat(f"{folder}/."))
+            found = os.stat(f"{folder}/.")
+            entries = self._entries(folder, found)
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError:
             self.unknown.add(folder)
             return []
         self.listed.add(folder)
+        self.inodes[folder] = (found.st_dev, found.st_ino)
         return entries
 
     def _entries(self, folder: Path, found: os.stat_result) -> list["os.DirEntry[str]"]:
@@ -175,6 +180,13 @@ def links_behind(link: Path) -> list[Path]:
         at = Path(target.anchor) if target.anchor else at.parent
         left += reversed(target.parts[1:] if target.anchor else target.parts)
     return found
+
+
+def target_of(place: Path) -> Path | None:
+    """Return where a link leads in the end; None for what is none. Blocking."""
+    with suppress(OSError, RuntimeError):
+        return place.resolve() if place.is_symlink() else None
+    return None
 
 
 def leads_past(link: Path) -> bool:

@@ -6,8 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.files.nearby import FolderListing
-from amplifier_tui.modules.tool_bash.sandbox.configuring import target_of
+from amplifier_tui.base.files.nearby import FolderListing, target_of
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import is_link_of_git, places_of_git
 
 _MOST_READ_ONLY: Final = 200

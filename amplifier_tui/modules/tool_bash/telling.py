@@ -134,6 +134,12 @@ def cut(text: str) -> str:
     return text if len(text) <= LONGEST_NAME else f"{text[:half]}…{text[-half:]}"
 
 
+def reason_of(error: Exception) -> str:
+    """Return why something could not be done, in few words: a path may be very long."""
+    said = error.strerror if isinstance(error, OSError) else ""
+    return said or cut(one_line(str(error))) or type(error).__name__
+
+
 def _content(place: Path) -> bytes | None:
     try:
         return None if place.is_symlink() else read_regular(place, _MOST_BYTES)

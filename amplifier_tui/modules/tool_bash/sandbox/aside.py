@@ -10,11 +10,12 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files.nearby import Entries, FolderListing
 from amplifier_tui.base.opened.folders import HERE, PLACE, opened
 from amplifier_tui.base.protected import is_obeyed
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, change_mode, identity_in
@@ -171,3 +172,49 @@ def _remove(name: str, folder: int) -> None:
         shutil.rmtree(name, dir_fd=folder)
     else:
         os.unlink(name, dir_fd=folder)
+
+
+class Reopening(FolderListing):
+    """Gives the owner back the right to list a folder, where it could be listed before.
+
+    Also of one that was not there before: programs still write to what they can't list.
+
+    Attributes:
+        opened: Those whose owner was given it back.
+    """
+
+    def __init__(
+        self,
+        before: FolderListing,
+        workspace: Path,
+        counts: Callable[[str, Path], bool],
+        earlier: Entries,
+    ) -> None:
+        """Begin with none.
+
+        Args:
+            before: What was listed before the command.
+            workspace: The folder in which the others are.
+            counts: As of `FolderListing`, and `earlier` as well.
+        """
+        super().__init__(counts, earlier, before.most)
+        self._workspace = workspace
+        self._before = before
+        self.opened: set[Path] = set()
+
+    def entries(self, folder: Path) -> list["os.DirEntry[str]"]:
+        """Return what is in a folder, as `FolderListing` does."""
+        entries = super().entries(folder)
+        if folder not in self.unknown or not self._before.knew(folder):
+            return entries
+        try:
+            with opened(self._workspace, folder) as handle:
+                mode = stat.S_IMODE(os.fstat(handle).st_mode)
+                if mode & stat.S_IRWXU == stat.S_IRWXU:
+                    return entries
+                change_mode(handle, mode | stat.S_IRWXU)
+        except OSError:
+            return entries  # It is gone, or somebody else's.
+        self.unknown.discard(folder)
+        self.opened.add(folder)
+        return super().entries(folder)

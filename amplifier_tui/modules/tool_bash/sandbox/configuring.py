@@ -2,8 +2,8 @@
 
 import contextlib
 import os
-import stat
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Iterable
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
@@ -20,27 +20,31 @@ from amplifier_tui.base.files.nearby import (
     marks_environment,
     nearby,
     obeyed_from_home,
+    target_of,
 )
-from amplifier_tui.base.opened.folders import opened
 from amplifier_tui.base.protected import configures_as_link, configuring, starts_from_home
 from amplifier_tui.base.repositories import places_named_by_settings
+from amplifier_tui.modules.tool_bash.sandbox.aside import Reopening
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     folders_of_git,
     is_git_folder,
     is_head,
     is_link_of_git,
+    is_of_git,
     is_repository,
     links_that_git_runs,
     places_of_git,
     repository_named,
 )
-from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, change_mode, identity_of
+from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
 from amplifier_tui.modules.tool_bash.sandbox.tracked import checkouts
 
 _MOST_FOLDERS: Final = 40_000
 """Of a hundred thousand files and more."""
 _MOST_INSIDE: Final = 2_000
+_SETTLED: Final = 100_000_000
+"""Nanoseconds by which the clock of a disk may be behind."""
 
 
 _Entry = tuple[str, Identity, Identity | None]
@@ -104,14 +108,16 @@ class Look:
         """What counts where it was not there before, and where it leads."""
         self._of_another: set[Path] = set()
         self._loose: set[Path] = set()
+        self._forgotten: set[Path] = set()
         self._home = Path.home().resolve()
         self._on_path = folders_on_path(workspace)
         self._first = before is None
+        self._began = time.time_ns()
         if before is None:
             self._listing = FolderListing(self._counts, known.entries, _MOST_FOLDERS)
             self._walk(workspace)
         else:
-            opening = _Opening(before._listing, workspace, self._counts, known.entries)
+            opening = Reopening(before._listing, workspace, self._counts, known.entries)
             self._listing = opening
             self._look_after(before)
             self.opened = sorted(opening.opened)
@@ -191,6 +197,10 @@ class Look:
         }
         now._add(appeared)
         found = {place for place, identity in now.places.items() if self._is_made(place, identity)}
+        older = {place for place in found if self._only_counts_now(place, now)}
+        for place in older:
+            self.take(place, now)
+        found -= older
         # Without it the rest of such a repository takes no effect.
         inert = {place.parent for place in found & appeared if is_head(place.name)}
         made = {
@@ -261,6 +271,7 @@ class Look:
         """Take a place for one that was not there."""
         self.places.pop(place, None)
         self._appearing.pop(place, None)
+        self._forgotten.add(place)
 
     def _look_inside(self, places: Iterable[Path], only: set[Path] | None = None) -> None:
         """Take what is in folders that commands may write in: the folders stay the same.
@@ -311,6 +322,26 @@ class Look:
             or place.parent in known.listed
             or not known.suspects.isdisjoint(place.parents)
         )
+
+    def _only_counts_now(self, place: Path, now: "Look") -> bool:
+        """Whether settings or links name a place only now, and it is older than the command."""
+        known = place in self.places or not self._forgotten.isdisjoint((place, *place.parents))
+        if known or is_of_git(place) or now._counts_itself(place):
+            return False
+        inodes, until = self._listing.inodes, self._began - _SETTLED
+        try:
+            for folder in place.parents:
+                found = folder.lstat()
+                if folder == self._workspace:
+                    break
+                # One of another name may have been put there, with what is older in it.
+                same = inodes.get(folder) == (found.st_dev, found.st_ino)
+                if not same and found.st_ctime_ns >= until:
+                    return False
+            inside = islice(place.rglob("*"), _MOST_INSIDE)
+            return all(each.lstat().st_ctime_ns < until for each in (place, *inside))
+        except OSError:
+            return False
 
     def _leads_elsewhere(self, link: Path) -> bool:
         """Whether a link leads elsewhere by another one, or something else was put there."""
@@ -387,45 +418,3 @@ class Look:
             self._ways[place] = (target, {each: identity_of(each) for each in way})
             if self._workspace in target.parents:
                 self._add([target, *links_below(target)])
-
-
-def target_of(place: Path) -> Path | None:
-    """Return where a link leads in the end; None for what is none."""
-    with contextlib.suppress(OSError, RuntimeError):
-        return place.resolve() if place.is_symlink() else None
-    return None
-
-
-class _Opening(FolderListing):
-    """Gives the owner back the right to list a folder, where it could be listed before.
-
-    Also of one that was not there before: programs still write to what they can't list.
-    """
-
-    def __init__(
-        self,
-        before: FolderListing,
-        workspace: Path,
-        counts: Callable[[str, Path], bool],
-        earlier: Entries,
-    ) -> None:
-        super().__init__(counts, earlier, before.most)
-        self._workspace = workspace
-        self._before = before
-        self.opened: set[Path] = set()
-
-    def entries(self, folder: Path) -> list["os.DirEntry[str]"]:
-        entries = super().entries(folder)
-        if folder not in self.unknown or not self._before.knew(folder):
-            return entries
-        try:
-            with opened(self._workspace, folder) as handle:
-                mode = stat.S_IMODE(os.fstat(handle).st_mode)
-                if mode & stat.S_IRWXU == stat.S_IRWXU:
-                    return entries
-                change_mode(handle, mode | stat.S_IRWXU)
-        except OSError:
-            return entries  # It is gone, or somebody else's.
-        self.unknown.discard(folder)
-        self.opened.add(folder)
-        return super().entries(folder)

@@ -41,7 +41,7 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     is_as_tracked,
     repository_around,
 )
-from amplifier_tui.modules.tool_bash.telling import LONGEST_NAME, Telling, cut
+from amplifier_tui.modules.tool_bash.telling import LONGEST_NAME, Telling, reason_of
 from amplifier_tui.modules.tool_bash.users_places import UsersPlaces
 
 _MOST_LOOKS: Final = 5
@@ -197,12 +197,12 @@ class Made:
             for _ in range(_MOST_LOOKS):
                 self._renamed = False
                 if self._before is not None:
-                    self._look(self._before, last=last)
+                    self._look(self._before, last)
                 if not self._renamed:
                     break
                 # What is in a folder with another name may take effect by itself.
 
-    def _look(self, before: Look, *, last: bool) -> None:
+    def _look(self, before: Look, last: bool) -> None:
         self._telling.begin_look()
         before.lose()
         self._commits.clear()
@@ -236,6 +236,7 @@ class Made:
             new = [each for each in places if (each, now.places[each]) not in self._aside.told]
             self._aside.told |= {(each, now.places[each]) for each in places}
             self._telling.beside(new, command)
+            self._aside.leave({*new})
         for place in before.changed_since(now):
             if self._came_with_git(before, place):
                 before.take(place, now)
@@ -380,7 +381,7 @@ class Made:
         except FileNotFoundError:
             return  # The command, which may still run, has removed it.
         except (OSError, shutil.Error, RecursionError) as error:
-            self._keep_here(place, identity, effect, _reason(error))
+            self._keep_here(place, identity, effect, reason_of(error))
             return
         self._aside.moved_to(kept, place)
         back = False
@@ -441,9 +442,3 @@ class Made:
             f"{effect}, and was made while a command in the sandbox ran. It could not be moved "
             f"away ({reason}): it is {self._telling.name(here)} now",
         )
-
-
-def _reason(error: Exception) -> str:
-    """Return why something could not be moved, in few words: a path may be very long."""
-    said = error.strerror if isinstance(error, OSError) else ""
-    return said or cut(one_line(str(error))) or type(error).__name__
