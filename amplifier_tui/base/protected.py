@@ -28,8 +28,8 @@ _CONFIGURES: Final[dict[str, str]] = {
     ),
     "git": (
         ".git git~? .gitconfig .gitmodules .gitattributes .hg .hgrc .svn .jj .husky .huskyrc*"
-        " .githooks lefthook.* lefthook-local.* .lefthook* .pre-commit-config.yaml .overcommit.yml"
-        " .lfsconfig"
+        " .githooks lefthook.* lefthook-local.* .lefthook* .pre-commit-config.yaml"
+        " .pre-commit-config.yml prek.toml .overcommit.yml .lfsconfig"
     ),
     "the editor": (
         ".vscode *.code-workspace .idea .run .fleet .zed .helix *.sublime-project .devcontainer"
@@ -38,7 +38,8 @@ _CONFIGURES: Final[dict[str, str]] = {
     ),
     "the environment of programs": (
         ".env .env.* *.env .envrc .envrc.* .flaskenv .direnv .autoenv* .tool-versions"
-        " mise.toml mise.*.toml .mise .mise.toml .mise.*.toml"
+        " mise.toml mise.*.toml .mise .mise.toml .mise.*.toml mise/config.toml mise/conf.d"
+        " .config/mise .config/mise.toml"
     ),
     "shells and what starts with them": (
         ".bashrc .zshrc .xsessionrc .mkshrc .kshrc .cshrc .tcshrc .bash_profile .bash_login"
@@ -84,15 +85,21 @@ _SECRET_HOMES: Final = (
     " .npmrc .pypirc .cargo/credentials .cargo/credentials.toml .gem/credentials"
     " .composer/auth.json .config/composer/auth.json .config/pypoetry/auth.toml"
     " .m2/settings-security.xml .cache/huggingface/token .huggingface/token .config/configstore"
+    " .config/pip/pip.conf .yarnrc.yml .kaggle .pulumi/credentials.json .config/stripe .supabase"
+    " .local/share/com.vercel.cli .config/solana .config/ngrok .wrangler .config/.wrangler"
+    " .local/share/uv/credentials .subversion/auth .authinfo .curlrc .msmtprc .lftprc .vnc"
     # Of other agents.
+    " .config/io.datasette.llm/keys.json .local/share/amp .factory/auth.json"
     " .claude.json .claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json"
     " .qwen/oauth_creds.json .local/share/opencode/auth.json .config/goose/secrets.yaml"
     # What was typed, passwords among it.
     " .bash_history .zsh_history .local/share/fish/fish_history .psql_history .mysql_history"
+    " .zhistory .histfile .local/state/bash .local/share/atuin"
     " .python_history .node_repl_history .rediscli_history .sqlite_history"
     # Of browsers, of mail, of the desktop.
     " .mozilla .thunderbird .config/google-chrome .config/chromium .config/BraveSoftware"
     " .config/microsoft-edge .config/vivaldi .config/opera .local/share/keyrings"
+    " .config/Slack .config/discord .config/Signal .Xauthority"
     " .local/share/kwalletd snap/firefox snap/chromium .var/app/org.mozilla.firefox"
     " .var/app/com.google.Chrome Library/Keychains Library/Cookies Library/Safari"
     " Library/Application__Support/Firefox Library/Application__Support/Google/Chrome"

@@ -20,6 +20,7 @@ _PASSED_OVER: Final = frozenset({"node_modules", ".venv", "site-packages", "__py
 """Folders of installed packages: large, and made anew by commands all the time."""
 _MAY_BE_PASSED_OVER: Final = frozenset({"venv", "env"})
 """The same where they are environments of Python."""
+_LEFT_OUT: Final = _PASSED_OVER | _MAY_BE_PASSED_OVER
 _ENVIRONMENT: Final = "pyvenv.cfg"
 
 
@@ -47,6 +48,7 @@ class FolderListing:
         listed: Folders all of whose entries are known.
         inodes: What tells each of these from others of its name: its device and its number there.
         unknown: Folders that can't be listed, or were left out.
+        is_full: Whether some were left out for lack of room.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class FolderListing:
         self.listed: set[Path] = set()
         self.inodes: dict[Path, tuple[int, int]] = {}
         self.unknown: set[Path] = set()
+        self.is_full = False
         self.most = most
         self._counts = counts
         self._earlier = earlier
@@ -129,12 +132,14 @@ def nearby(
     while folders and seen < listing.most:
         at = folders.popleft()
         entries = listing.entries(at)
-        seen += len(entries)
         for entry in entries:
+            # A command makes as many links as it takes to hide something.
+            seen += not entry.is_symlink()
             yield entry, at
             if goes_on(entry):
                 folders.append(Path(entry))
     listing.unknown.update(folders)
+    listing.is_full = listing.is_full or bool(folders)
 
 
 def goes_on(entry: "os.DirEntry[str]") -> bool:
@@ -192,9 +197,13 @@ def target_of(place: Path) -> Path | None:
 def leads_past(link: Path) -> bool:
     """Whether a link leads into a folder into which such a look does not go. Blocking."""
     try:
-        target = Path(link.parent, os.readlink(link))
+        named = os.readlink(link)
     except OSError:
         return False
+    if not _LEFT_OUT.intersection(named.split("/")):
+        # There may be very many.
+        return False
+    target = Path(link.parent, named)
     return any(is_passed_over(each) for each in (target, *target.parents))
 
 
@@ -233,16 +242,22 @@ def secrets_nearby(folder: Path) -> list[Path]:
 
 _CONFIGURED: Final = (
     *(".ssh", ".gnupg", ".vim", ".emacs.d", ".zsh", ".claude", ".codex"),
-    *(".cursor", ".gemini", ".config"),
+    *(".cursor", ".gemini", ".config", "bin", ".local/bin", ".local/share/applications"),
+    *(".local/share/systemd", ".bashrc.d", ".zshrc.d", ".oh-my-zsh/custom", ".ipython"),
 )
+"""Folders of the home in which each program looks for files, however deep."""
+_MOST_OF_OTHERS: Final = 50
+_DEEP: Final = 2
+"""Folders that are gone into in all others of the home that begin with a dot."""
+_NOT_OBEYED: Final = frozenset({".cache", ".local", ".npm", ".rustup", ".git"})
 
 
 def obeyed_from_home(folder: Path) -> tuple[Path, ...]:
     """Return the files and folders below a folder to which links lead that programs look for.
 
     As where a repository of dotfiles is linked into the home. Looked at are names in the home that
-    begin with a dot, and what is in folders of configuration there, as far as a look into a few
-    hundred of each goes. Blocking.
+    begin with a dot, what is in folders of configuration there, as far as a look into a few hundred
+    of each goes, and what is nearest in others whose names begin with a dot. Blocking.
 
     Args:
         folder: Absolute, without links.
@@ -252,17 +267,30 @@ def obeyed_from_home(folder: Path) -> tuple[Path, ...]:
         # There each file counts by its own name.
         return ()
     links = [entry for entry in _entries(home) if entry.name.startswith(".")]
+    names = [each.name for each in links if each.is_dir(follow_symlinks=False)]
+    others = (name for name in names if name not in {*_CONFIGURED, *_NOT_OBEYED})
     for name in _CONFIGURED:
-        folders = deque([home / name])
-        for _ in range(_MOST_FOLDERS):
-            if not folders:
-                break
-            for entry in _entries(folders.popleft()):
-                links.append(entry)
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(Path(entry))
+        links += _entries_below(home / name, _MOST_FOLDERS, deep=_MOST_FOLDERS)
+    for name in others:
+        links += _entries_below(home / name, _MOST_OF_OTHERS, deep=_DEEP)
     found = (Path(os.path.realpath(link)) for link in links if link.is_symlink())
-    return tuple(dict.fromkeys(each for each in found if folder in each.parents))
+    inside = (each for each in found if folder in each.parents)
+    # What is installed there is made anew by commands all the time.
+    return tuple(
+        dict.fromkeys(each for each in inside if not any(map(is_passed_over, each.parents)))
+    )
+
+
+def _entries_below(folder: Path, most: int, *, deep: int) -> Iterator["os.DirEntry[str]"]:
+    folders = deque([(folder, 1)])
+    for _ in range(most):
+        if not folders:
+            break
+        at, depth = folders.popleft()
+        for entry in _entries(at):
+            yield entry
+            if depth < deep and entry.is_dir(follow_symlinks=False):
+                folders.append((Path(entry), depth + 1))
 
 
 def _entries(folder: Path) -> list["os.DirEntry[str]"]:

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.base.commands.beside import beside_confined
+from amplifier_tui.modules.tool_bash.sandbox import configuring, tracked
 from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
 from tests.modules.tool_bash.test_sandbox_beside_calls import job, let_go_on
 from tests.modules.tool_bash.test_sandbox_beside_others import COMMITTED
+from tests.modules.tool_bash.test_sandbox_history import until_told
 from tests.sandbox import needs_sandbox
 
 __all__ = ["shell", "told"]
@@ -68,3 +70,41 @@ async def test_but_not_what_the_job_made_of_them(
         """At its end there is a look."""
     assert not (files.root / "tools/hooks/pre-commit").exists()
     assert (files.root / "clean.sh").exists()
+
+
+async def test_what_hides_behind_very_many_links_or_folders_is_found(
+    shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(configuring, "_MOST_FOLDERS", 30)
+    await run(shell, f"{COMMITTED}; mkdir -p pkg/sub z", None)
+    await run(shell, "mkdir 0; for i in $(seq 60); do ln -s x 0/$i; mkdir -p 1/$i; done")
+    made = "for d in pkg/n pkg z/q; do mkdir -p $d/.vscode; touch $d/.vscode/tasks.json; done"
+    await run(shell, f"{made}; git init -q pkg/n; rm -r 0 1")
+    left = [*shell.root.rglob(".vscode"), *shell.root.glob("pkg/**/.git")]
+    assert left == []
+
+
+async def test_that_a_workspace_is_too_large_to_be_looked_at_is_told_once(
+    shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(configuring, "_MOST_FOLDERS", 30)
+    await run(shell, "for i in $(seq 40); do mkdir -p $i/a; done", None)
+    for _ in range(2):
+        await run(shell, "true")
+    await until_told(told, "more folders than can be looked at")
+    assert len(told) == 1
+
+
+async def test_each_of_very_many_repositories_counts_alike(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracked, "_MOST_CHECKOUTS", 2)
+    many = "for i in a b c; do (mkdir $i && cd $i && " + COMMITTED + "); done"
+    await run(shell, many, None)
+    for each in "abc":
+        made = f"mkdir .vscode; echo {each} > .vscode/x; git add .; git commit -qm evil"
+        await run(shell, f"mkdir /tmp/{each}; cd /tmp/{each}; {COMMITTED}; {made}")
+        await run(shell, f"git -C {each} fetch -q /tmp/{each} HEAD")
+        await run(shell, f"git -C {each} reset -q --hard FETCH_HEAD")
+    await run(shell, "for i in a b c; do mkdir -p $i/.vscode; echo $i > $i/.vscode/x; done")
+    assert [*shell.root.glob("[abc]/.vscode/x")] == []

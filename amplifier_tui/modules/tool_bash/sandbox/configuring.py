@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
@@ -62,6 +62,7 @@ class Known:
         listed: Folders that were looked into.
         identities: What configured programs before a command, and the folder it was in.
         seen: What small files held before a command.
+        left_out: Whether there were folders that no look has come to.
         suspects: Folders that commands made, and that were not looked into.
         entries: What of folders counts.
     """
@@ -70,6 +71,7 @@ class Known:
         self.listed: set[Path] = set()
         self.identities: set[_Entry] = set()
         self.seen = SeenContents()
+        self.left_out = False
         self.suspects: set[Path] = set()
         self.entries: Entries = {}
 
@@ -90,6 +92,8 @@ class Look:
         places: What was found, each with what tells it from another of its name.
         contents: Digests of the small files among them, once a command is held from them.
         opened: Folders whose owner was given back the right to list them.
+        checkouts: The folders of repositories whose files a command may change.
+        left_out: Whether there are folders that no look has come to, for the first time.
         missed: Whether the command made folders that were not looked into.
     """
 
@@ -97,7 +101,7 @@ class Look:
         self.places: dict[Path, Identity] = {}
         self.contents: dict[Path, bytes] = {}
         self.opened: list[Path] = []
-        self.missed = False
+        self.missed = self.left_out = False
         self._workspace = workspace
         self._known = known
         self._held: dict[Path, list[Identity | None]] = {}
@@ -116,6 +120,10 @@ class Look:
         if before is None:
             self._listing = FolderListing(self._counts, known.entries, _MOST_FOLDERS)
             self._walk(workspace)
+            # What commands made may be nearer, and more than is looked at.
+            self._walk_again(known.listed)
+            self.left_out = self._listing.is_full and not known.left_out
+            known.left_out |= self.left_out
         else:
             opening = Reopening(before._listing, workspace, self._counts, known.entries)
             self._listing = opening
@@ -126,7 +134,8 @@ class Look:
                 if shadows(Path(entry), workspace):
                     self._add([Path(entry)])
         self._add(obeyed_from_home(workspace))
-        for checkout in checkouts(self.places, workspace):
+        self.checkouts = checkouts(self.places, workspace)
+        for checkout in self.checkouts:
             named = places_named_by_settings(checkout)
             inside = [each for each in named if workspace in each.parents]
             self._add(chain(inside, *map(links_below, inside)))
@@ -139,12 +148,8 @@ class Look:
         # Among very many entries these may not have been come across again.
         fresh = {folder for folder in listing.unknown if old.knew(folder)}
         come_across = old.listed | old.unknown
-        for folder in sorted(old.listed - listing.listed):
-            if ".git" not in folder.relative_to(self._workspace).parts:
-                for entry in listing.entries(folder):
-                    self._take(entry, folder)
-                    if goes_on(entry) and Path(entry) not in come_across:
-                        fresh.add(Path(entry))
+        found = self._walk_again(old.listed)
+        fresh |= {folder for folder in found if folder not in come_across}
         for folder in before._loose.copy():
             self._add(files_below(folder))
         # A copy: what is taken meanwhile is added from other threads.
@@ -157,6 +162,18 @@ class Look:
         suspects -= listing.listed
         self.missed = not suspects <= self._known.suspects
         self._known.suspects |= suspects
+
+    def _walk_again(self, folders: Set[Path]) -> list[Path]:
+        """Take what is in folders of an earlier look; returns the folders in them."""
+        found = []
+        for folder in sorted(folders - self._listing.listed):
+            if ".git" not in folder.relative_to(self._workspace).parts:
+                for entry in self._listing.entries(folder):
+                    self._take(entry, folder)
+                    if goes_on(entry):
+                        found.append(Path(entry))
+        self._listing.unknown -= self._listing.listed
+        return found
 
     def hold(self, read_only: Iterable[Path]) -> None:
         """Keep in mind what a command can't change, unless it replaces a folder above it."""

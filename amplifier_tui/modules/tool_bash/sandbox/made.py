@@ -37,7 +37,6 @@ from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
 from amplifier_tui.modules.tool_bash.sandbox.taken_up import Staged, committed, staged, unstage
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Commits,
-    checkouts,
     is_as_tracked,
     repository_around,
 )
@@ -99,7 +98,7 @@ class Made:
         if of_git:
             before.remember_inside()
             self._places = places = before.with_ways()
-            around = checkouts(places, self._workspace)
+            around = before.checkouts
             for checkout in around:
                 self._aside.distrusted.forgive(checkout, self._aside.known.seen, places)
             self._tips = {checkout: tips_of(checkout) for checkout in around}
@@ -113,6 +112,11 @@ class Made:
             for place, runs in git.runs().items()
             if self._aside.left.get(place, ()) != identity_of(place)
         }
+        if before.left_out:
+            self.tell(
+                "This workspace has more folders than can be looked at: what commands in the "
+                "sandbox make in the last of them and would take effect is not found"
+            )
         self._before = before
         for place in self._early:
             self._users.add(before.take_now(place, alone=True))
@@ -273,7 +277,7 @@ class Made:
     def _came_with_git(self, before: Look, place: Path) -> bool:
         """Whether git brought a place, and not what the command had it take up."""
         checkout = repository_around(place)
-        if checkout is None:
+        if checkout is None or checkout not in before.checkouts:
             return False
         if self._of_git:
             return self._known_commits(checkout).brought(place, merging=True)

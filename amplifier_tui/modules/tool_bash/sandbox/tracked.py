@@ -47,7 +47,8 @@ Content = tuple[str, bytes]
 """Mode of a file, and what is in it."""
 Tracked = dict[Path, Version]
 """What the index of git has of files."""
-_MOST_CHECKOUTS: Final = 20
+_MOST_CHECKOUTS: Final = 100
+"""Beyond them nothing counts as brought by git."""
 _MOST_TIPS: Final = 2_000
 
 
