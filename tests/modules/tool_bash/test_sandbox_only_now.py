@@ -1,15 +1,18 @@
 """What only counts now, because settings or links of the user's name it, while a job runs."""
 
+import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.base.commands.beside import beside_confined
 from amplifier_tui.modules.tool_bash.sandbox import configuring, tracked
+from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
 from tests.modules.tool_bash.test_sandbox_beside_calls import job, let_go_on
-from tests.modules.tool_bash.test_sandbox_beside_others import COMMITTED
+from tests.modules.tool_bash.test_sandbox_beside_others import COMMITTED, WAITING, holds
 from tests.modules.tool_bash.test_sandbox_history import until_told
 from tests.sandbox import needs_sandbox
 
@@ -108,3 +111,35 @@ async def test_each_of_very_many_repositories_counts_alike(
         await run(shell, f"git -C {each} reset -q --hard FETCH_HEAD")
     await run(shell, "for i in a b c; do mkdir -p $i/.vscode; echo $i > $i/.vscode/x; done")
     assert [*shell.root.glob("[abc]/.vscode/x")] == []
+
+
+async def test_what_was_out_of_the_way_while_a_command_started_is_not_held(
+    shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pkg, other, name = shell.root / "pkg", shell.root / "other", Path(".vscode", "tasks.json")
+    other.mkdir()
+    (pkg / name.parent).mkdir(parents=True)
+    (pkg / name).write_text("mine")
+
+    def swap() -> None:
+        """What a job may do at any time."""
+        pkg.rename(shell.root / "between")
+        other.rename(pkg)
+        (shell.root / "between").rename(other)
+
+    hold = Look.hold
+
+    def late(self: Look, places: Iterable[Path]) -> None:
+        """Have what is mounted by its name be another's."""
+        hold(self, places)
+        (other / name.parent).mkdir()
+        swap()
+
+    monkeypatch.setattr(Look, "hold", late)
+    command = f"{WAITING} echo evil > pkg/{name}; cat pkg/{name}"
+    running = asyncio.create_task(run(shell, command))
+    await holds((shell.root / "begun").exists, "the command to begin")
+    swap()
+    (shell.root / "go").touch()
+    assert "evil" in await running
+    assert not (pkg / name).exists()

@@ -2,15 +2,16 @@
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Iterable, Set
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.held.renames import Renames
 from amplifier_tui.base.commands.programs import folders_on_path, shadows
 from amplifier_tui.base.files.nearby import (
-    Entries,
     FolderListing,
     files_below,
     goes_on,
@@ -37,7 +38,7 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     repository_named,
 )
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
-from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
+from amplifier_tui.modules.tool_bash.sandbox.seen import Entry, Known
 from amplifier_tui.modules.tool_bash.sandbox.tracked import checkouts
 
 _MOST_FOLDERS: Final = 40_000
@@ -47,33 +48,12 @@ _SETTLED: Final = 100_000_000
 """Nanoseconds by which the clock of a disk may be behind."""
 
 
-_Entry = tuple[str, Identity, Identity | None]
-"""The name of something, what tells it from others, and the same of the folder it is in."""
-
-
-def _entry(place: Path, identity: Identity) -> _Entry:
+def _entry(place: Path, identity: Identity) -> Entry:
     return place.name, identity, identity_of(place.parent)
 
 
-class Known:
-    """What the looks of a session have found so far.
-
-    Attributes:
-        listed: Folders that were looked into.
-        identities: What configured programs before a command, and the folder it was in.
-        seen: What small files held before a command.
-        left_out: Whether there were folders that no look has come to.
-        suspects: Folders that commands made, and that were not looked into.
-        entries: What of folders counts.
-    """
-
-    def __init__(self) -> None:
-        self.listed: set[Path] = set()
-        self.identities: set[_Entry] = set()
-        self.seen = SeenContents()
-        self.left_out = False
-        self.suspects: set[Path] = set()
-        self.entries: Entries = {}
+def _is_folder(identity: Identity | None) -> bool:
+    return identity is not None and stat.S_ISDIR(identity[2])
 
 
 class Look:
@@ -113,6 +93,7 @@ class Look:
         self._of_another: set[Path] = set()
         self._loose: set[Path] = set()
         self._forgotten: set[Path] = set()
+        self._renames = Renames(())
         self._home = Path.home().resolve()
         self._on_path = folders_on_path(workspace)
         self._first = before is None
@@ -150,7 +131,11 @@ class Look:
         come_across = old.listed | old.unknown
         found = self._walk_again(old.listed)
         fresh |= {folder for folder in found if folder not in come_across}
-        for folder in before._loose.copy():
+        loose = before._loose.copy()
+        # By another name, too, where a folder above was renamed.
+        renamed = {before.places.get(folder) for folder in loose} - {None}
+        loose |= {place for place, identity in self.places.items() if identity in renamed}
+        for folder in loose:
             self._add(files_below(folder))
         # A copy: what is taken meanwhile is added from other threads.
         self._add(set(before.places) - self.places.keys())
@@ -183,7 +168,22 @@ class Look:
             self._held[place if target is None else target] = self._above(target or place)
             if target is not None:
                 self._targets[place] = (target, identity_of(target))
-        self._look_inside([place for place in self.places if not self._is_below_held(place)])
+        above = {folder for place in self._held for folder in self._folders_above(place)}
+        self._renames.close()
+        self._renames = Renames(above)
+        # From here on that is known; what is mounted may be another's from before.
+        self._held = {
+            place: found
+            for place, found in self._held.items()
+            if self.places.get(place) in (None, identity_of(place))
+        }
+        # In a folder that is renamed they may turn out not to be held.
+        self._look_inside(
+            place
+            for place in self.places
+            if not self._is_below_held(place)
+            or (".git" not in place.parts and self._folders_above(place))
+        )
         contents = ((place, self._known.seen.add(place)) for place in self.places)
         self.contents = {place: found for place, found in contents if found}
         self._known.listed |= self._listing.listed
@@ -194,8 +194,16 @@ class Look:
         return frozenset((*self.places, *(each for _, way in self._ways.values() for each in way)))
 
     def lose(self) -> None:
-        """Hold nothing any more that is gone: what comes in its place may be a command's."""
-        self._held = {place: above for place, above in self._held.items() if os.path.lexists(place)}
+        """Hold nothing any more that is gone: what comes in its place may be a command's.
+
+        Nor what is in folders that were renamed: what is mounted by its name may lie elsewhere.
+        """
+        renamed = self._renames.found()
+        self._held = {
+            place: above
+            for place, above in self._held.items()
+            if os.path.lexists(place) and renamed.isdisjoint(place.parents)
+        }
 
     def remember_inside(self) -> None:
         """Know what is in the folders that a command can't change, too: git may take it up."""
@@ -296,7 +304,9 @@ class Look:
         Args:
             only: Nothing else; all without it.
         """
-        loose = {place for place in places if os.path.isdir(place) and not is_repository(place)}
+        # Also where a job has taken it out of the way for the moment.
+        folders = (place for place in places if _is_folder(self.places.get(place)))
+        loose = {place for place in folders if not is_repository(place)}
         self._loose |= {folder for folder in loose if not os.path.islink(folder)}
         for folder in self._loose & loose:
             self._add(files_below(folder) if only is None else only)
@@ -390,7 +400,10 @@ class Look:
         )
 
     def _above(self, place: Path) -> list[Identity | None]:
-        return [identity_of(each) for each in place.parents if self._workspace in each.parents]
+        return [identity_of(each) for each in self._folders_above(place)]
+
+    def _folders_above(self, place: Path) -> list[Path]:
+        return [each for each in place.parents if self._workspace in each.parents]
 
     def _walk(self, folder: Path) -> None:
         for entry, at in nearby(folder, self._listing):

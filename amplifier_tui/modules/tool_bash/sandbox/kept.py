@@ -11,9 +11,10 @@ from weakref import WeakSet
 
 from amplifier_tui.base.commands.set_aside import note_set_aside
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.modules.tool_bash.sandbox.configuring import Known, Look
+from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import Runs
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity
+from amplifier_tui.modules.tool_bash.sandbox.seen import Known
 from amplifier_tui.modules.tool_bash.sandbox.taken_back import Mark, mark_of, renew
 from amplifier_tui.modules.tool_bash.sandbox.taken_up import Distrusted
 

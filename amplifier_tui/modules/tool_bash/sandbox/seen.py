@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.files.nearby import Entries
+from amplifier_tui.modules.tool_bash.sandbox.opened import Identity
+
+Entry = tuple[str, Identity, Identity | None]
+"""The name of something, what tells it from others, and the same of the folder it is in."""
 
 _MOST_BYTES: Final = 10_000_000
 _MOST_LINES: Final = 200_000
@@ -95,3 +100,24 @@ def _read(place: Path) -> tuple[bool, bytes] | None:
         return (False, read_regular(place, _MOST_BYTES)) if stat.S_ISREG(mode) else None
     except OSError:
         return None
+
+
+class Known:
+    """What the looks of a session have found so far.
+
+    Attributes:
+        listed: Folders that were looked into.
+        identities: What configured programs before a command, and the folder it was in.
+        seen: What small files held before a command.
+        left_out: Whether there were folders that no look has come to.
+        suspects: Folders that commands made, and that were not looked into.
+        entries: What of folders counts.
+    """
+
+    def __init__(self) -> None:
+        self.listed: set[Path] = set()
+        self.identities: set[Entry] = set()
+        self.seen = SeenContents()
+        self.left_out = False
+        self.suspects: set[Path] = set()
+        self.entries: Entries = {}

@@ -1,0 +1,70 @@
+"""Which folders were given other names: what is mounted below a name may then lie elsewhere."""
+
+import ctypes
+import os
+import struct
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+_MOVED: Final = 0x40 | 0x80
+"""A name came or went by renaming (inotify(7))."""
+_ONLY_FOLDERS: Final = 0x01000000
+_TOO_MANY: Final = 0x4000
+_HEAD: Final = struct.Struct("iIII")
+_AT_ONCE: Final = 1_000_000
+
+
+class Renames:
+    """Knows which folders were renamed since, or put in the place of others; only on Linux.
+
+    Where the kernel tells of no more folders, it knows of none.
+
+    Args:
+        folders: Absolute.
+    """
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._folders = frozenset(folders)
+        self._found: set[Path] = set()
+        self._watched: dict[int, Path] = {}
+        self._told = -1
+        if self._folders and sys.platform == "linux":
+            libc = ctypes.CDLL(None)
+            self._told = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+            for parent in {each.parent for each in self._folders} if self._told >= 0 else ():
+                watch = libc.inotify_add_watch(
+                    self._told, os.fsencode(parent), _MOVED | _ONLY_FOLDERS
+                )
+                self._watched[watch] = parent
+
+    def found(self) -> frozenset[Path]:
+        """Return those that were, and all where there were too many to tell. Blocking."""
+        with suppress(OSError):
+            while self._told >= 0 and (data := os.read(self._told, _AT_ONCE)):
+                self._take(data)
+        return frozenset(self._found)
+
+    def close(self) -> None:
+        """Be told of no more."""
+        told, self._told = self._told, -1
+        if told >= 0:
+            os.close(told)
+
+    def __del__(self) -> None:
+        """Leave nothing open."""
+        self.close()
+
+    def _take(self, data: bytes) -> None:
+        at = 0
+        while at < len(data):
+            watch, mask, _, length = _HEAD.unpack_from(data, at)
+            at += _HEAD.size
+            name = os.fsdecode(data[at : at + length].rstrip(b"\0"))
+            at += length
+            if mask & _TOO_MANY:
+                self._found |= self._folders
+            elif watch in self._watched:
+                self._found |= {self._watched[watch] / name} & self._folders
