@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase, translate
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.commands.programs import shadows
+from amplifier_tui.base.commands.programs import is_own_code, shadows
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 
 _SECRETS: Final = "keys and passwords"
@@ -160,7 +160,9 @@ def configures(path: Path, workspace: Path) -> str:
     parts = path.relative_to(workspace).parts if inside else path.parts
     pairs = zip(parts, ("", *parts), strict=False)
     whom = next((words for name, folder in pairs if (words := _whom(name, folder))), "")
-    return whom or ("commands of that name" if shadows(path, workspace) else "")
+    if not whom and shadows(path, workspace):
+        whom = "commands of that name"
+    return whom or ("this program" if is_own_code(path, workspace) else "")
 
 
 def configuring(name: str, folder: str = "") -> bool:

@@ -34,14 +34,18 @@ _SETTLED: Final = 100_000_000
 """Nanoseconds by which the clock of a disk may be behind."""
 _PUT_OFF: Final = 10_000_000_000
 _BETWEEN: Final = re.compile(r"[;&|()\n]+")
-_MAKE_WHAT_THEY_NAME: Final = frozenset(
+_MAKE_MORE: Final = frozenset(
     (
-        *("git", "gh", "glab", "curl", "wget", "ssh", "scp", "cp", "mv", "ln", "mkdir", "rmdir"),
-        *("touch", "rm", "chmod", "cat", "head", "tail", "ls", "grep", "rg", "find", "echo"),
-        *("printf", "test", "cd", "pwd", "export", "sleep", "true", "false", "ps", "kill", "wc"),
+        *("npm", "npx", "pnpm", "yarn", "bun", "corepack", "pip", "pip3", "pipx", "uv", "uvx"),
+        *("poetry", "pdm", "hatch", "pre-commit", "cargo", "go", "mvn", "gradle", "gradlew"),
+        *("dotnet", "bundle", "gem", "rake", "composer", "mix", "make", "just", "task", "cmake"),
+        *("ninja", "sh", "bash", "zsh", "dash", "python", "python3", "node", "deno", "ruby"),
+        *("perl", "php"),
     )
 )
-"""Programs that make in a workspace what they name, and run none of its files but by hooks."""
+"""Programs that install and build: what they make is named by scripts, not by who calls them."""
+_LONGEST_CALL: Final = 120_000_000_000
+"""Nanoseconds after which one is none that installs or builds, but goes on, as a server does."""
 _INIT: Final = re.compile(r"\bgit init(?:\s+-\S+)*\s*(?:[;&|\"]|\Z)")
 """Makes a repository of the current folder."""
 _OF_ITSELF: Final = (".tmp", ".old")
@@ -95,10 +99,13 @@ _calls: list[Call] = []
 def made_beside(place: Path) -> Call | None:
     """Return a call that may have made a file or folder, with all in it, without naming it.
 
-    As the scripts of a package do that is installed. A call of programs that make what they name is
-    none. Blocking.
+    As the scripts of a package do that is installed. No such call makes a repository, or what git
+    obeys in one, and one of programs that make what they name is none. Blocking.
     """
-    calls = list(_calls)
+    if ".git" in place.parts or place.name.casefold() == "head":
+        return None
+    now = time.time_ns()
+    calls = [each for each in tuple(_calls) if now - each.began < _LONGEST_CALL]
     if not calls:
         return None
     try:
@@ -112,7 +119,7 @@ def made_beside(place: Path) -> Call | None:
 def _makes_more(command: str) -> bool:
     parts = (part.split() for part in _BETWEEN.split(command))
     words = [[word for word in part if "=" not in word] for part in parts]
-    return any(part[0].rpartition("/")[2] not in _MAKE_WHAT_THEY_NAME for part in words if part)
+    return any(part[0].rpartition("/")[2] in _MAKE_MORE for part in words if part)
 
 
 def is_others(place: Path, *folders: Path) -> bool:

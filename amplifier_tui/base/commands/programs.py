@@ -7,11 +7,23 @@ own calls: these run outside of the sandbox.
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Final
 
-__all__ = ["find_program", "folders_on_path", "keep_out", "own_path", "shadows"]
+__all__ = [
+    "INTERPRETER",
+    "find_program",
+    "folders_on_path",
+    "is_own_code",
+    "keep_out",
+    "own_code",
+    "own_path",
+    "shadows",
+]
 
+INTERPRETER: Final = os.path.realpath(sys.executable)
+"""The Python that this program runs on, its links followed when it began: without packages."""
 _TYPED: Final = frozenset(
     [
         "git",
@@ -57,6 +69,7 @@ _TYPED: Final = frozenset(
 )
 """Programs that are called by their names alone all day, and come with no package of a project."""
 
+_PACKAGES: Final = "site-packages"
 _projects: Final[set[Path]] = set()
 
 
@@ -104,6 +117,39 @@ def shadows(place: Path, project: Path) -> bool:
         project: Its folder, absolute, without links.
     """
     return place.name in _TYPED and place.parent in folders_on_path(project)
+
+
+def own_code(project: Path) -> list[Path]:
+    """Return what of a project this program runs from: its interpreter, and installed packages.
+
+    Nothing where it is installed elsewhere, as it should be. Of a checkout that is worked on, its
+    own files are the project's.
+
+    Args:
+        project: Absolute, without links.
+    """
+    prefix = _resolved(Path(sys.prefix))
+    real = [Path(INTERPRETER)] if Path(INTERPRETER).is_relative_to(project) else []
+    if not prefix.is_relative_to(project):
+        return real
+    folder = prefix / Path(sys.executable).parent.name
+    found = [*real, *folder.glob("python*"), folder / "amplifier-tui"]
+    files = (getattr(each, "__file__", None) for each in tuple(sys.modules.values()))
+    for file in filter(None, files):
+        parts = Path(file).parts
+        if _PACKAGES in parts and Path(file).is_relative_to(prefix):
+            found.append(Path(*parts[: parts.index(_PACKAGES) + 2]))
+    return list(dict.fromkeys(found))
+
+
+def is_own_code(place: Path, project: Path) -> bool:
+    """Whether a file of a project is what this program runs from.
+
+    Args:
+        place: Absolute, without links.
+        project: Its folder, absolute, without links.
+    """
+    return any(place.is_relative_to(each) for each in own_code(project))
 
 
 def _is_inside(place: str) -> bool:

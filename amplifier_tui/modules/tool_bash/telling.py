@@ -67,11 +67,18 @@ class Telling:
             one = len(places) == 1
             does, stays = ("takes", "stays") if one else ("take", "stay")
             line = one_line(command, LONGEST_NAME)
+            it = "it" if one else "them"
             self._tell(
-                f"{self.names(places)}, which {does} effect on other programs, came while `{line}` "
-                f"ran outside of the sandbox and a command in it, and {stays}. If that is not to "
-                f"make {'it' if one else 'them'}, look at {'it' if one else 'them'}"
+                f"{self._all_names(places)}, which {does} effect on other programs, came while "
+                f"`{line}` ran outside of the sandbox and a command in it, and {stays}. If that "
+                f"is not to make {it}, look at {it}"
             )
+
+    def _all_names(self, places: list[Path]) -> str:
+        """Return what places are called that stay: who made one may hide it behind others."""
+        more = len(places) - _MOST_NOTES
+        named = ", ".join(map(self.name, places[:_MOST_NOTES]))
+        return f"{named} and {more} more" if more > 0 else named
 
     def to_model(self, text: str) -> None:
         """Say something to the model alone."""

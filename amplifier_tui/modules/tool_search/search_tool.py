@@ -7,7 +7,6 @@ import importlib.util
 import json
 import logging
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, ClassVar, Final, Self
 
 from pydantic import ConfigDict, Field
 
+from amplifier_tui.base.commands.programs import INTERPRETER
 from amplifier_tui.base.config import (
     Bytes,
     ModuleSettings,
@@ -71,7 +71,7 @@ class Searcher:
 
     async def _run(self, request: bytes) -> SearchFindings:
         # -I and -S: nothing of the environment's or the workspace's is imported, and it is faster.
-        command = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _START, _ROOT, _library())
+        command = (INTERPRETER, "-I", "-S", "-X", "utf8", "-c", _START, _ROOT, _library())
         kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
         try:
             process = await asyncio.create_subprocess_exec(

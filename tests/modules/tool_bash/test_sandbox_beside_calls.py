@@ -101,3 +101,24 @@ async def test_what_comes_into_a_folder_while_this_program_writes_there_is_not_i
         """At its end there is a look."""
     assert (shell.root / "new/rules.yaml").exists() and not (shell.root / "new/.vscode").exists()
     assert sorted(each.name for each in rules.parent.iterdir()) == [".vscode", "rules.yaml"]
+
+
+@pytest.mark.parametrize("command", ["vim notes.md", "less x", "npm install"])
+async def test_no_call_excuses_a_repository_that_it_does_not_name_and_editors_nothing(
+    shell: Shell, told: list[str], command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
+    await job(shell, f"{PLANTED}; mkdir .vscode; echo evil > .vscode/tasks.json")
+    async with beside_confined(named_in(command), command):
+        await let_go_on(shell)
+    await holds(lambda: len(told) > 1, "the user to be told")
+    assert not (shell.root / "sub/.git").exists()
+    assert (shell.root / ".vscode").exists() == (command == "npm install")
+
+
+async def test_all_that_stays_is_named(shell: Shell, told: list[str]) -> None:
+    await job(shell, "for each in a b c d e z; do mkdir -p $each/.idea; done")
+    async with beside_confined(named_in("npm install"), "npm install"):
+        await let_go_on(shell)
+    await holds(lambda: told, "the user to be told")
+    assert "z/.idea" in told[0]

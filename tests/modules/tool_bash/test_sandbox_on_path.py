@@ -1,8 +1,10 @@
 """Folders of the workspace in which a shell looks for programs."""
 
 import os
+import sys
 
 import pytest
+import textual
 
 from amplifier_tui.base.protected import configures
 from tests.modules.tool_bash.confined import run, shell, told
@@ -12,6 +14,8 @@ from tests.sandbox import needs_sandbox
 __all__ = ["shell", "told"]
 
 pytestmark = needs_sandbox
+
+REAL = sys.executable
 
 
 @pytest.fixture
@@ -51,3 +55,34 @@ def test_writing_one_is_asked_about(activated: Shell) -> None:
     assert configures(root / ".venv/bin/git", root) == "commands of that name"
     assert not configures(root / ".venv/bin/black", root)
     assert not configures(root / "rootfs/bin/ls", root)
+
+
+async def test_what_this_program_runs_from_can_not_be_changed(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefix = shell.root / ".venv"
+    package = prefix / "lib" / "site-packages" / "textual"
+    for folder in (prefix / "bin", package):
+        folder.mkdir(parents=True)
+    (prefix / "bin" / "python3").symlink_to(sys.executable)
+    (prefix / "bin" / "python").write_text("own\n")
+    (package / "app.py").write_text("own\n")
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    monkeypatch.setattr(sys, "executable", str(prefix / "bin" / "python"))
+    monkeypatch.setattr(textual, "__file__", str(package / "__init__.py"))
+    output = await run(
+        shell, "cp README .venv/bin/python; echo x > .venv/lib/site-packages/textual/app.py"
+    )
+    output += await run(
+        shell, "echo evil > n; mv n .venv/bin/python; ln -sf /bin/sh .venv/bin/python3"
+    )
+    assert (prefix / "bin" / "python").read_text() == "own\n", output
+    assert (package / "app.py").read_text() == "own\n"
+    assert not os.path.lexists(prefix / "bin" / "python3") or os.readlink(
+        prefix / "bin" / "python3"
+    ) == sys.executable.replace(str(prefix / "bin" / "python"), REAL)
+    root = shell.root.resolve()
+    assert configures(root / ".venv/bin/python", root) == "this program"
+    assert configures(root / ".venv/lib/site-packages/textual/app.py", root) == "this program"
+    assert not configures(root / ".venv/lib/site-packages/other/app.py", root)
+    assert "take effect" not in await run(shell, "mkdir .venv/lib/site-packages/other")

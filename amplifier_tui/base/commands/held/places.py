@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.commands.held import mounting
+from amplifier_tui.base.commands.programs import INTERPRETER
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class HeldPlaces:
                 return
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", mounting.__file__, str(self._pid)],
+                    [INTERPRETER, "-I", "-S", mounting.__file__, str(self._pid)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,

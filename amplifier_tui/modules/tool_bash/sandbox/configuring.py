@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.commands.held.renames import Renames
-from amplifier_tui.base.commands.programs import folders_on_path, shadows
+from amplifier_tui.base.commands.programs import folders_on_path, own_code, shadows
 from amplifier_tui.base.files.nearby import (
     FolderListing,
     files_below,
@@ -114,7 +114,7 @@ class Look:
             for entry in self._listing.entries(folder):
                 if shadows(Path(entry), workspace):
                     self._add([Path(entry)])
-        self._add(obeyed_from_home(workspace))
+        self._add((*own_code(workspace), *obeyed_from_home(workspace)))
         self.checkouts = checkouts(self.places, workspace)
         for checkout in self.checkouts:
             named = places_named_by_settings(checkout)
