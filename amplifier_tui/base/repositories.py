@@ -227,6 +227,15 @@ def places_named_by_settings(checkout: Path) -> tuple[Path, ...]:
     return (*_hooks_of(checkout, settings), *sorted(named), *_programs_of(checkout, settings))
 
 
+def programs_named_by_settings(checkout: Path) -> tuple[Path, ...]:
+    """Return the files of a checkout that settings have git run, but for hooks. Blocking.
+
+    Args:
+        checkout: The folder that holds `.git`, or a bare repository.
+    """
+    return tuple(filter(Path.is_file, _programs_of(checkout, _settings(checkout))))
+
+
 class _Setting(NamedTuple):
     """A setting of git's.
 

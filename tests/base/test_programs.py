@@ -61,12 +61,25 @@ def test_a_link_into_a_project_is_left_out_too(
     assert find_program("own") is None
 
 
-def test_the_folder_it_was_started_in_is_left_out_and_the_whole_disk_is_not(
+def test_the_folder_it_was_started_in_is_left_out_and_the_home_is_not(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(programs, "_projects", set())
     assert find_program("own")
     monkeypatch.chdir(project)
     assert find_program("own") is None
-    monkeypatch.chdir("/")
-    assert find_program("sh")
+    for folder in (project.parent, "/"):
+        # The home, or what is above it.
+        monkeypatch.setenv("HOME", str(project.parent))
+        monkeypatch.chdir(folder)
+        assert find_program("own") and find_program("sh")
+
+
+def test_one_further_on_is_found_where_the_first_leads_into_a_project(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, leads in (("first", project / ".venv" / "bin" / "own"), ("second", "/bin/sh")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "own").symlink_to(leads)
+    monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path / "first"), str(tmp_path / "second"))))
+    assert find_program("own") == str(tmp_path / "second" / "own")

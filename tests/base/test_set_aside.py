@@ -62,6 +62,16 @@ def test_what_was_moved_aside_comes_back_as_it_was(aside: Path, tmp_path: Path, 
     assert list_set_aside(aside, work) == []
 
 
+def test_what_is_in_a_folder_has_no_other_name_once_it_is_back(aside: Path, tmp_path: Path) -> None:
+    place = tmp_path / "work" / ".x"
+    place.mkdir(parents=True)
+    (place / "in").write_text("x")
+    (tmp_path / "other").hardlink_to(place / "in")
+    put_back(moved(aside, place))
+    (tmp_path / "other").write_text("evil")
+    assert (place / "in").read_text() == "x"
+
+
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_nothing_is_written_over(aside: Path, tmp_path: Path, kind: str) -> None:
     work = tmp_path / "work"

@@ -76,7 +76,8 @@ _projects: Final[set[Path]] = set()
 def keep_out(folder: Path) -> None:
     """Find no program in a folder, or below it, from now on: agents work there.
 
-    The folder in which this program was started is left out from the beginning.
+    The folder in which this program was started is left out from the beginning. Not where that is
+    the home or above it: programs are installed there.
     """
     _projects.add(_resolved(folder))
 
@@ -93,9 +94,10 @@ def find_program(name: str) -> str | None:
     Args:
         name: Its name, or an absolute path.
     """
-    found = shutil.which(name, path=own_path())
     # The last of its links leads to what would be run.
-    return None if found is None or _is_inside(found) else found
+    folders = [""] if os.path.isabs(name) else own_path().split(os.pathsep)
+    found = (shutil.which(name, path=folder) for folder in folders)
+    return next((each for each in found if each and not _is_inside(each)), None)
 
 
 def folders_on_path(project: Path) -> list[Path]:
@@ -154,8 +156,10 @@ def is_own_code(place: Path, project: Path) -> bool:
 
 def _is_inside(place: str) -> bool:
     resolved = _resolved(Path(place))
+    # Whoever works on all of the home, or the disk, has its programs there.
+    home = _resolved(Path.home())
     return any(
-        project != Path(project.anchor) and resolved.is_relative_to(project)
+        resolved.is_relative_to(project) and not home.is_relative_to(project)
         for project in (*_projects, _resolved(Path()))
     )
 

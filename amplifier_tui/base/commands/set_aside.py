@@ -105,12 +105,21 @@ def put_back(item: SetAside) -> None:
 
 def _move_folder(kept: Path, to: Spot) -> None:
     try:
+        if _is_linked_elsewhere(kept):
+            raise OSError(errno.EXDEV, "A file in it has another name", str(kept))
         os.rename(kept, to.name, dst_dir_fd=to.folder)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
         _copy_folder(kept, to)
         shutil.rmtree(kept)
+
+
+def _is_linked_elsewhere(kept: Path) -> bool:
+    """Whether a file in a folder has a second name: a command could write to it by that."""
+    return any(
+        Path(at, name).lstat().st_nlink > 1 for at, _, names in os.walk(kept) for name in names
+    )
 
 
 def _move_file(kept: Path, to: Spot) -> None:

@@ -131,6 +131,18 @@ def test_of_husky_only_the_hooks_count_that_somebody_wrote(tmp_path: Path) -> No
     assert decided("git push origin main", tmp_path).verdict == "ask"
 
 
+def test_nor_are_programs_of_the_workspace_that_gits_settings_name(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/s.sh").write_text("sh helper.sh\n")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    assert decided("git fetch origin", tmp_path).verdict == "allow"
+    given = ["config", "filter.n.smudge", "sh tools/s.sh"]
+    subprocess.run(["git", *given], cwd=tmp_path, check=True)
+    decision = decided("git fetch origin", tmp_path)
+    assert decision.verdict == "ask"
+    assert "for s.sh, which git's settings have it run, too" in decision.reason
+
+
 async def test_it_is_asked_about_once_in_a_session_if_the_user_says_so(tmp_path: Path) -> None:
     hook(tmp_path, "pre-push", TESTS)
     rule = parse_rule("bash(git push *)", "allow")

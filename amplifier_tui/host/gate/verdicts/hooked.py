@@ -12,7 +12,7 @@ from typing import Final
 
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.git import git_output_now
-from amplifier_tui.base.repositories import places_of_hooks
+from amplifier_tui.base.repositories import places_of_hooks, programs_named_by_settings
 from amplifier_tui.base.shell import ShellCommand, programs_of, read_shell_line
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.host.gate.calls.git_writing import git_words
@@ -35,7 +35,7 @@ _OF_OTHERS: Final = _FETCHING | {
 _SHELL: Final = re.compile(r"#!\s*(?:/usr)?/bin/(?:env )?(?:ba|da|z|k)?sh(?: -[eu]+)?\s*\n")
 _OWN: Final = frozenset(
     {"[", ":", "basename", "break", "cat", "continue", "cut", "date", "dirname", "echo", "egrep"}
-    | {"exit", "false", "grep", "head", "printf", "read", "return", "sed", "sort", "tail", "test"}
+    | {"exit", "false", "grep", "head", "printf", "read", "return", "tail", "test"}
     | {"tr", "true", "uniq", "wc"}
 )
 """What in a hook runs nothing else."""
@@ -70,22 +70,31 @@ def lent_to_hooks(parts: Iterable[Part]) -> tuple[str, str]:
                 if hooks:
                     texts = (f"{hook}\0{text}\0" for hook, text in hooks)
                     key = sha256("".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
-                    return _why(part, [hook.name for hook, _ in hooks]), key
+                    called = [_called(hook, names) for hook, _ in hooks]
+                    return _why(part, called), key
     return "", ""
 
 
 def _why(part: Part, names: list[str]) -> str:
-    hooks = f"the hook {names[0]}" if len(names) == 1 else f"the hooks {', '.join(names)}"
     return (
-        f"the network that `{part.text[:80]}` needs would be there for {hooks} too, and so for "
+        f"the network that `{part.text[:80]}` needs would be there for {' and '.join(names)} too, "
+        "and so for "
         "files of the workspace that they may run"
     )
+
+
+def _called(runs: Path, names: frozenset[str]) -> str:
+    hook = f"the hook {runs.name}"
+    return hook if runs.name in names else f"{runs.name}, which git's settings have it run,"
 
 
 def _hooks(folder: Path, names: frozenset[str]) -> Iterator[tuple[Path, str]]:
     """Yield the hooks with which git runs more than itself in a folder, and what is in them."""
     around = (each for each in (folder, *folder.parents) if os.path.lexists(each / ".git"))
-    for place in places_of_hooks(next(around, folder)) or _usual(folder):
+    checkout = next(around, folder)
+    for program in programs_named_by_settings(checkout):
+        yield program, _text(program) or ""
+    for place in places_of_hooks(checkout) or _usual(folder):
         # Where other files lie beside the hooks, these are named.
         found = [place] if place.name in names else [place / name for name in names]
         for hook in found:

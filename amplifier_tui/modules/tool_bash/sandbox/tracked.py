@@ -32,12 +32,9 @@ _CONFLICT: Final = re.compile(rb"(?:<{7}|>{7}|\|{7}) (.{1,200})|={7}|\|{7}")
 """What a merge puts between the lines of two sides."""
 _SIDE: Final = re.compile(
     r"(?:Updated upstream|Stashed changes|merged common ancestors|empty tree|[\w.~^@{}/-]{1,100})"
-    r"(?::[\w./ -]{1,100})?"
 )
 """How it calls them, but for a commit by what that says of itself."""
-_COMMIT: Final = re.compile(
-    r"(?:parent of )?([0-9a-f]{4,64})(?:\.\.\.)? \(?(.*?)\)?(?::[\w./ -]{1,100})?"
-)
+_COMMIT: Final = re.compile(r"(?:parent of )?([0-9a-f]{4,64})(?:\.\.\.)? \(?(.*?)\)?")
 _PATIENCE: Final = 3.0
 """Seconds in which a checkout that goes on may end: it names what it brings at its end."""
 
@@ -262,7 +259,9 @@ class Commits:
         asking = ("--literal-pathspecs", "ls-files", "-u", "-z", "--", os.fspath(file))
         if not marks or not git_bytes_now(self._checkout, *asking):
             return set()
-        return {each for each in marks if self._is_mark(each)}
+        # Where the sides have other names for the file, it comes behind theirs.
+        behind = f":{file.relative_to(self._checkout)}".encode("utf-8", "surrogateescape")
+        return {each for each in marks if self._is_mark(each.removesuffix(behind))}
 
     def _is_mark(self, line: bytes) -> bool:
         """Whether what stands in such a line is no more than which side comes there."""
