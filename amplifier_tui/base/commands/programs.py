@@ -85,7 +85,8 @@ def keep_out(folder: Path) -> None:
 def own_path() -> str:
     """Return `PATH` without what leads into projects, and without relative folders."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(each for each in folders if os.path.isabs(each) and not _is_inside(each))
+    out = _left_out()
+    return os.pathsep.join(e for e in folders if os.path.isabs(e) and not _is_inside(e, out))
 
 
 def find_program(name: str) -> str | None:
@@ -97,7 +98,8 @@ def find_program(name: str) -> str | None:
     # The last of its links leads to what would be run.
     folders = [""] if os.path.isabs(name) else own_path().split(os.pathsep)
     found = (shutil.which(name, path=folder) for folder in folders)
-    return next((each for each in found if each and not _is_inside(each)), None)
+    out = _left_out()
+    return next((each for each in found if each and not _is_inside(each, out)), None)
 
 
 def folders_on_path(project: Path) -> list[Path]:
@@ -154,14 +156,14 @@ def is_own_code(place: Path, project: Path) -> bool:
     return any(place.is_relative_to(each) for each in own_code(project))
 
 
-def _is_inside(place: str) -> bool:
-    resolved = _resolved(Path(place))
+def _left_out() -> list[Path]:
     # Whoever works on all of the home, or the disk, has its programs there.
     home = _resolved(Path.home())
-    return any(
-        resolved.is_relative_to(project) and not home.is_relative_to(project)
-        for project in (*_projects, _resolved(Path()))
-    )
+    return [each for each in (*_projects, _resolved(Path())) if not home.is_relative_to(each)]
+
+
+def _is_inside(place: str, projects: list[Path]) -> bool:
+    return any(map(_resolved(Path(place)).is_relative_to, projects))
 
 
 def _resolved(place: Path) -> Path:
