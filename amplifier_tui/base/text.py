@@ -149,9 +149,13 @@ class StreamCleaner:
 
     What a later fragment may change is held back: the beginning of a control sequence, and a
     carriage return, which is half a line end when a newline follows (behind sequences, too).
+
+    Args:
+        invisible: Leave invisible characters in it: who takes them out says so.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, invisible: bool = False) -> None:
+        self._finish = _without_controls if invisible else _drawable
         self._sequence = ""
         self._return = ""
 
@@ -163,13 +167,13 @@ class StreamCleaner:
         self._sequence = text[end:]
         text = self._return + _SEQUENCE.sub("", text[:end])
         self._return = "\r" if text.endswith("\r") else ""
-        return _drawable(text.removesuffix("\r"))
+        return self._finish(text.removesuffix("\r"))
 
     def finish(self) -> str:
         """Return what was held back, cleaned."""
         text = self._return + _SEQUENCE.sub("", self._sequence)
         self._sequence = self._return = ""
-        return _drawable(text)
+        return self._finish(text)
 
 
 def _cleaned_between(parts: list[str]) -> str:
@@ -180,6 +184,10 @@ def _cleaned_between(parts: list[str]) -> str:
 def _drawable(text: str) -> str:
     """Return text without sequences as `clean` leaves it."""
     return _SUSPECT.sub(_harmless, text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _without_controls(text: str) -> str:
+    return _NOT_ENCODABLE.sub(_harmless, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _harmless(match: re.Match[str]) -> str:

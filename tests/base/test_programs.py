@@ -1,11 +1,14 @@
 import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.base.commands import programs
 from amplifier_tui.base.commands.environment import users_shell
-from amplifier_tui.base.commands.programs import find_program, keep_out, own_path
+from amplifier_tui.base.commands.programs import find_program, is_own_code, keep_out, own_path
 from amplifier_tui.base.commands.sandbox import Sandbox
 from amplifier_tui.base.git import git_output_now, run_now
 from tests.sandbox import needs_sandbox
@@ -83,3 +86,24 @@ def test_one_further_on_is_found_where_the_first_leads_into_a_project(
         (tmp_path / name / "own").symlink_to(leads)
     monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path / "first"), str(tmp_path / "second"))))
     assert find_program("own") == str(tmp_path / "second" / "own")
+
+
+def test_where_this_program_runs_from_is_told_at_once_of_many_files(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = project / ".venv" / "lib" / "site-packages" / "pytest"
+    monkeypatch.setattr(pytest, "__file__", str(package / "__init__.py"))
+    monkeypatch.setattr(sys, "prefix", str(project / ".venv"))
+    looked = Counter[Path]()
+    glob = Path.glob
+
+    def counted(self: Path, pattern: str) -> Iterator[Path]:
+        looked[self] += 1
+        return glob(self, pattern)
+
+    monkeypatch.setattr(Path, "glob", counted)
+    for n in range(1_000):
+        assert is_own_code(package / f"{n}.py", project)
+        assert not is_own_code(project / "src" / f"{n}.py", project)
+        assert not is_own_code(package / f"{n}.py", Path("/"))
+    assert looked.total() <= 2

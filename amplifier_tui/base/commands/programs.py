@@ -8,6 +8,7 @@ own calls: these run outside of the sandbox.
 import os
 import shutil
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -123,7 +124,7 @@ def shadows(place: Path, project: Path) -> bool:
     return place.name in _TYPED and place.parent in folders_on_path(project)
 
 
-def own_code(project: Path) -> list[Path]:
+def own_code(project: Path) -> tuple[Path, ...]:
     """Return what of a project this program runs from: its interpreter, and installed packages.
 
     Nothing where it is installed elsewhere, as it should be. Of a checkout that is worked on, its
@@ -132,18 +133,9 @@ def own_code(project: Path) -> list[Path]:
     Args:
         project: Absolute, without links.
     """
-    prefix = _resolved(Path(sys.prefix))
-    real = [Path(INTERPRETER)] if Path(INTERPRETER).is_relative_to(project) else []
-    if not prefix.is_relative_to(project):
-        return real
-    folder = prefix / Path(sys.executable).parent.name
-    found = [*real, *folder.glob("python*"), folder / "amplifier-tui"]
-    files = (getattr(each, "__file__", None) for each in tuple(sys.modules.values()))
-    for file in filter(None, files):
-        parts = Path(file).parts
-        if _PACKAGES in parts and Path(file).is_relative_to(prefix):
-            found.append(Path(*parts[: parts.index(_PACKAGES) + 2]))
-    return list(dict.fromkeys(found))
+    if not _runs_from(project):
+        return ()
+    return _own_code(project, Path(sys.prefix), Path(sys.executable).parent.name, len(sys.modules))
 
 
 def is_own_code(place: Path, project: Path) -> bool:
@@ -153,7 +145,27 @@ def is_own_code(place: Path, project: Path) -> bool:
         place: Absolute, without links.
         project: Its folder, absolute, without links.
     """
-    return any(place.is_relative_to(each) for each in own_code(project))
+    return _runs_from(project) and any(map(place.is_relative_to, own_code(project)))
+
+
+def _runs_from(project: Path) -> bool:
+    # On the whole disk nobody works.
+    return project != project.parent and any(
+        Path(each).is_relative_to(project) for each in (sys.prefix, INTERPRETER)
+    )
+
+
+@lru_cache(maxsize=4)
+def _own_code(project: Path, prefix: Path, folder: str, _loaded: int) -> tuple[Path, ...]:
+    found = [Path(INTERPRETER)] if Path(INTERPRETER).is_relative_to(project) else []
+    if prefix.is_relative_to(project):
+        found += [*(prefix / folder).glob("python*"), prefix / folder / "amplifier-tui"]
+        files = (getattr(each, "__file__", None) for each in tuple(sys.modules.values()))
+        for file in filter(None, files):
+            parts = Path(file).parts
+            if _PACKAGES in parts and Path(file).is_relative_to(prefix):
+                found.append(Path(*parts[: parts.index(_PACKAGES) + 2]))
+    return tuple(dict.fromkeys(found))
 
 
 def _left_out() -> list[Path]:

@@ -300,6 +300,11 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             # Without the kitty protocol it comes with its letter, which fields would take.
             event.character = None if self.keymap.binds(event.key) else event.character
+        if isinstance(event, events.Paste) and not isinstance(self.focused, PromptInput):
+            # The prompt does so itself, and says what it leaves out.
+            from amplifier_tui.base.text import written
+
+            event.text = written(event.text)
         if isinstance(event, (events.InputEvent, events.Paste)):
             # Also one that no widget wanted: the dialog may have opened while they were asked.
             while isinstance(self.screen, Overlay) and await self.screen.comes():

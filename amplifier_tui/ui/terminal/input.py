@@ -149,7 +149,7 @@ class PasteGuard:
         end = at + len(BRACKETED_PASTE_START) - before
         found.append(self.answers.feed(data[:end]))
         self._seen = ""
-        self._cleaner = StreamCleaner()
+        self._cleaner = StreamCleaner(invisible=True)
         return data[end:]
 
     def _pasted(self, data: str, cleaner: StreamCleaner, found: list[str]) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from amplifier_tui.host.events import Mode
 from amplifier_tui.host.gate.approvals.describe import describe_call
+from amplifier_tui.host.gate.calls import obeyed_by_git
 from amplifier_tui.host.gate.explain import explain
 from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.rules.book import RuleBook
@@ -117,3 +118,12 @@ def test_of_a_file_deeper_down_the_rule_for_the_top_folder_is_named(tmp_path: Pa
     said = "the rule write(*.lock) is about the top folder alone; write(**/*.lock) would cover it"
     assert near("deep/er/a.lock") == said
     assert near("a.lock") == near("deep/a.txt") == ""
+
+
+def test_a_rule_that_writes_a_file_is_read_without_a_look_at_the_disk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[Path] = []
+    monkeypatch.setattr(obeyed_by_git, "nearby", lambda root, _: looked.append(root) or ())
+    assert str(parse_rule("bash(echo x > out.txt)", "allow")) == "bash(echo x > out.txt)"
+    assert looked == []

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.widgets import Input
 
 from amplifier_tui.paths import user_state_dir
 from amplifier_tui.ui.dialogs.pickers import ThemePicker
@@ -473,3 +474,12 @@ async def test_control_characters_never_reach_the_draft() -> None:
             await drive.press(key)
         assert drive.draft == ""
         assert drive.app.screen is drive.app.main
+
+
+async def test_a_paste_into_another_field_brings_no_invisible_sign_but_joiners() -> None:
+    async with running() as drive:
+        await drive.press("ctrl+f")
+        drive.app.post_message(events.Paste("a\u202eb \u0645\u06cc\u200c\u062e"))
+        await drive.settle()
+        field = drive.app.focused
+        assert isinstance(field, Input) and field.value == "ab \u0645\u06cc\u200c\u062e"

@@ -58,6 +58,13 @@ def test_keys_after_a_paste_are_keys_again() -> None:
     assert [event.key for event in found if isinstance(event, events.Key)] == ["up"]
 
 
+def test_what_nobody_sees_is_left_to_who_says_what_is_taken_out() -> None:
+    text = "\u0645\u06cc\u200c\u062e \u2764\ufe0f \u202e\r\nx"
+    found = parsed([f"{START}{text[:5]}", f"{text[5:]}\x9b31m{END}"])
+    pasted = [event.text for event in found if isinstance(event, events.Paste)]
+    assert pasted == [text.replace("\r\n", "\n")]
+
+
 def test_the_driver_reads_through_the_guard() -> None:
     driver = import_module("textual.drivers.linux_driver")
     before = driver.XTermParser

@@ -48,7 +48,8 @@ def told_of_git(place: PathPlace) -> PathPlace:
 
     Blocking: it looks at the disk, and asks git about hooks.
     """
-    if place.configures or place.outside:
+    # The whole disk stands for no folder in particular, as in rules: all its links are too many.
+    if place.configures or place.outside or place.root == place.root.parent:
         return place
     about_now = int(time.monotonic())
     if any(is_under(place.path, each) for each in _from_home(place.root, about_now)):
@@ -112,10 +113,10 @@ def _from_links(root: Path, _now: int) -> tuple[tuple[str, Path], ...]:
     for entry, _ in nearby(root, FolderListing(lambda *_: False, _entries_of(root))):
         links += [Path(entry)] if entry.is_symlink() else _links_in(Path(entry))
     found: dict[Path, str] = {}
-    left = [(_whom(link, root), resolved(link)) for link in links]
+    left = [(whom, resolved(link)) for link in links if (whom := _whom(link, root))]
     while left and len(found) < _MOST_TARGETS:
         whom, target = left.pop()
-        if whom and root in target.parents and target not in found:
+        if root in target.parents and target not in found:
             found[target] = whom
             left += [(whom, resolved(each)) for each in links_below(target)]
     return tuple((whom, target) for target, whom in found.items())
