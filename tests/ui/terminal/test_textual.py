@@ -157,8 +157,8 @@ def test_no_widget_of_ours_hides_a_private_part_of_textual() -> None:
         if base.__module__.startswith("textual.")
         for name in private_names(cls) & private_names(base) - set(vars(Plain))
     }
-    # It ends in a report: `end_with_report` has a test above, and so has the cursor; the row of a
-    # text with joiners has some with the fields. The screen's are tested with what Textual costs and with writing.
+    # It ends in a report: `end_with_report` has a test above, and so has the cursor. A row with
+    # joiners is tested with the fields; the screen's with what Textual costs and with writing.
     assert hidden == {
         ("AmplifierApp", "_fatal_error"),
         ("EditArea", "_render_line"),
