@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from amplifier_tui.base.git import names_programs
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.repositories import shows_another
+from amplifier_tui.base.text import one_line
 from amplifier_tui.base.tool_names import (
     READ_TOOLS,
     WEB_TOOLS,
@@ -196,6 +197,8 @@ class Gate:
             done = "denies" if rule.verdict == "deny" else "asks about"
             reason = f"it may {verb} what the rule {rule} {done}"
             return decision("ask", reason, rule=str(rule), scope=rule.scope)
+        if stale := self._stale(description):
+            return decision("ask", stale)
         strict = bool(self.unread)
         # Only rules grant it, and a command line has it as a whole.
         lent, lends = self._lent(description) if confines and not self.sandbox() else ("", "")
@@ -279,6 +282,15 @@ class Gate:
         # Only a tool that confines runs what only reads in an environment for that.
         setting = names_programs(Path(description.cwd), reading=confines)
         return f"git may run what `{setting}` of the repository names" if setting else ""
+
+    def _stale(self, description: Description) -> str:
+        """Why a file would be written over that holds what the agent has not read."""
+        found = sorted(path for path, _ in description.replaced if self.seen.changed(path))
+        if not found:
+            return ""
+        path, root = found[0], self.workspace
+        name = one_line(str(path.relative_to(root) if path.is_relative_to(root) else path), 200)
+        return f"{name} has changed since the agent read it, and would be written over as a whole"
 
     def _beyond_sandbox(self, description: Description) -> str:
         """Why a command would fail in the sandbox, or work by half, for what git does in it."""

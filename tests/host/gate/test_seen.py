@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.host.events import Mode
 from amplifier_tui.host.gate import seen
+from amplifier_tui.host.gate.gate import Gate
+from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.text import parse_rule
 from amplifier_tui.host.gate.seen import SeenFiles
 
 
@@ -66,3 +70,25 @@ def test_a_file_is_not_looked_at_past_a_link_that_came_since_its_path_was_resolv
     assert SeenFiles().now(tmp_path / "moved/keys").text == "moved"
     found = SeenFiles().now(tmp_path / "d/keys")
     assert (found.text, found.note) == (None, "unreadable")
+
+
+@pytest.mark.parametrize("rules", [(), ("write_file(**)",)])
+@pytest.mark.parametrize("mode", ["edits", "auto"])
+def test_what_somebody_saved_since_it_was_read_is_not_written_over_unasked(
+    tmp_path: Path, mode: Mode, rules: tuple[str, ...]
+) -> None:
+    book = RuleBook([parse_rule(rule, "allow") for rule in rules])
+    gate = Gate(tmp_path, lambda: book, mode, sandbox=lambda: "")
+    (tmp_path / "a.js").write_text("one\n")
+    whole = ("write_file", {"file_path": "a.js", "content": "two\n"})
+    passage = ("edit_file", {"file_path": "a.js", "old_string": "one", "new_string": "two"})
+    gate.ran("read_file", {"file_path": "a.js"})
+    assert gate.decide(*whole).verdict == "allow"
+    (tmp_path / "a.js").write_text("one\nan hour of work\n")
+    decision = gate.decide(*whole)
+    assert decision.verdict == "ask"
+    assert decision.reason.startswith("a.js has changed since the agent read it")
+    # It goes on with what is there.
+    assert gate.decide(*passage).verdict == "allow" or rules
+    gate.ran("read_file", {"file_path": "a.js"})
+    assert gate.decide(*whole).verdict == "allow"
