@@ -4,6 +4,7 @@ The refusals are a net for accidents, not a wall: there are many ways to write a
 """
 
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final, NamedTuple
 
@@ -121,7 +122,8 @@ class BashSettings(ModuleSettings):
         """
         names = [self.shell] if self.shell else ["bash", "sh"]
         for name in names:
-            found = find_program(name)
+            # One that is set may be the project's: whether it counts was asked about.
+            found = shutil.which(name) if self.shell else find_program(name)
             if found is not None:
                 return found
         raise ValueError(
