@@ -26,6 +26,8 @@ _ADDRESS: Final = re.compile(r"unix:(?:path=|//)?")
 _APART: Final = (
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--cap-drop", "ALL"),
+    # Who makes namespaces inside one can take away what is mounted over a file.
+    "--disable-userns",
 )
 _DISK: Final = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 # Sockets of other programs: containers, message buses, agents that hold keys.
@@ -248,4 +250,6 @@ def sandbox_problem() -> str:
     if tried.returncode == 0:
         return ""
     lines = tried.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+    if any("--disable-userns" in line for line in lines):
+        return "bubblewrap is too old for the sandbox; install version 0.8 or a later one"
     return f"bubblewrap can't make a sandbox here: {lines[-1]}"

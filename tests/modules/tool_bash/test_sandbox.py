@@ -38,6 +38,12 @@ async def test_the_workspace_can_be_written_and_nothing_beside_it(shell: Shell) 
     assert "Read-only file system" in output or "No such file" in output
 
 
+async def test_a_command_makes_no_namespaces_of_its_own(shell: Shell) -> None:
+    """With mounts of its own it could put a file where another is mounted read-only, for all."""
+    output = await run(shell, "unshare --user --map-root-user --mount true && echo made")
+    assert "unshare failed" in output and "\nmade" not in output and not output.startswith("made")
+
+
 async def test_a_failure_says_what_the_sandbox_kept_it_from(shell: Shell) -> None:
     output = await run(shell, "touch /etc/amplifier-tui-x")
     assert "ran in a sandbox" in output
