@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -170,7 +171,9 @@ def play_again(path: Path, was: Cassette, options: PlayOptions) -> PlayedFile:
         # What modules print is no part of what the command says.
         with DescriptorCapture() as printed:
             client = LocalClient(trust_everything if options.trust else None, printed)
-            replayed = play(was, order, client)
+            # The standard error there was before it is captured.
+            stderr = sys.__stderr__
+            replayed = play(was, order, client, lambda said: click.echo(f"  {said}", file=stderr))
     except (ReplayError, CassetteError, OSError, TimeoutError) as error:
         return PlayedFile(path, NOT_PLAYED, f"It could not be played: {error}")
     found = differences(was, replayed.cassette, options.tools)

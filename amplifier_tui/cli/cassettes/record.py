@@ -46,8 +46,8 @@ def record(
 
     from amplifier_tui.base.files import write_atomic
     from amplifier_tui.foundation.settings.keys import load_keys
+    from amplifier_tui.host.cassettes.baseline import baseline
     from amplifier_tui.host.cassettes.cassette import CassetteError
-    from amplifier_tui.host.cassettes.conversing import baseline
     from amplifier_tui.host.cassettes.recording import SessionRecorder
     from amplifier_tui.host.redaction import Redactor
     from amplifier_tui.host.store.sessions import SessionNotFoundError, find_session

@@ -58,7 +58,7 @@ def replay(
             say_unknown(played)
     if update and played.was is not None and played.replayed is not None:
         from amplifier_tui.base.files import write_atomic
-        from amplifier_tui.host.cassettes.conversing import baseline
+        from amplifier_tui.host.cassettes.baseline import baseline
 
         try:
             write_atomic(cassette, baseline(played.was, played.replayed).encoded())

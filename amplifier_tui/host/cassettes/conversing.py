@@ -1,20 +1,19 @@
 """Holding the conversation of a cassette once more."""
 
 import json
-import re
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.text import with_remedy
+from amplifier_tui.base.text import one_line, with_remedy
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
     CassetteError,
@@ -22,20 +21,15 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedCall,
     TapedCompaction,
     TapedDecision,
-    TapedEnd,
     TapedFiles,
     TapedHook,
     TapedModules,
     TapedPrompt,
-    TapedSide,
-    TapedSystem,
-    TapedTools,
 )
-from amplifier_tui.host.cassettes.deciding import DecisionOrder
 from amplifier_tui.host.cassettes.names import texts_changed
+from amplifier_tui.host.cassettes.order import BESIDE, DecisionOrder
 from amplifier_tui.host.cassettes.playing import Playback, ToolsFrom
 from amplifier_tui.host.cassettes.recording import SessionRecorder
-from amplifier_tui.host.cassettes.stops import BESIDE
 from amplifier_tui.host.client import (
     Decision,
     OpenRequest,
@@ -47,6 +41,7 @@ from amplifier_tui.host.events import (
     ApprovalRequested,
     Compacted,
     Failed,
+    HandlerHolds,
     HostEvent,
     LimitAsked,
     ModuleFailed,
@@ -65,8 +60,7 @@ from amplifier_tui.host.redaction import Redactor
 PATIENCE: Final = 600.0
 """Seconds a turn may take."""
 _CLOSING: Final = 10.0
-_ANSWERED: Final = ("user", "nobody")
-_NAMED: Final = (TapedSystem, TapedTools)
+ANSWERED: Final = ("user", "nobody")
 _UNDECIDED: Final = "The cassette holds no decision about this"
 
 
@@ -113,8 +107,16 @@ class Replayed:
     seconds: float = 0.0
 
 
-def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Replayed:
+def play(
+    cassette: Cassette,
+    order: ReplayOrder,
+    client: SessionClient,
+    tell: Callable[[str], None] = lambda _said: None,
+) -> Replayed:
     """Play a cassette through a client, which is closed at the end.
+
+    Args:
+        tell: Is told at once, on one line, what the session waits for.
 
     Raises:
         ReplayError: The session can't be opened, or does not go on.
@@ -124,7 +126,7 @@ def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Repla
     with TemporaryDirectory(prefix="amplifier-replay-") as name:
         folder = Path(name).resolve() / str(uuid4())
         playback = Playback(cassette, folder=folder, tools=order.tools, workspace=order.workspace)
-        run = _Conversation(cassette, order, client, playback)
+        run = _Conversation(cassette, order, client, playback, tell)
         with run.closing():
             run.hold()
         try:
@@ -146,79 +148,24 @@ def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Repla
         )
 
 
-def baseline(was: Cassette, replayed: Replayed) -> Cassette:
-    """Return a cassette that expects what came of playing it.
-
-    What only the recorded session can know stays: results, changed files, times, what was decided
-    and what was said on the side; and what real tools left, where they did not run now. A turn that
-    asked for an answer the cassette does not hold stays as it was: how it went on nobody knows.
-    """
-    now, incomplete = replayed.cassette, replayed.incomplete
-    calls = {each.id: each for each in was.of(TapedCall)}
-    hooks = {each.id: each for each in was.of(TapedHook)}
-    seconds = {each.id: each.seconds for each in was.of(TapedEnd)}
-    rows: list[Any] = []
-    for row in _with_turns_of(was, now, incomplete):
-        if _turn_of(row) in incomplete:
-            rows.append(row)
-        elif isinstance(row, TapedEnd):
-            rows.append(row.model_copy(update={"seconds": seconds.get(row.id, row.seconds)}))
-        elif isinstance(row, TapedCall) and row.id in calls:
-            rows.append(_kept(calls[row.id], row))
-        elif isinstance(row, TapedHook) and row.id in hooks:
-            rows.append(row.model_copy(update=_decision(hooks[row.id], row)))
-        elif not isinstance(row, TapedSide):
-            rows.append(row)
-    files = () if any(now.of(TapedFiles)) else was.of(TapedFiles)
-    return was.model_copy(update={"rows": (*rows, *was.of(TapedSide), *files)})
-
-
-def _with_turns_of(was: Cassette, now: Cassette, turns: Set[str]) -> Iterator[Any]:
-    """Yield the rows of now, but some turns, and what their requests name, from what was."""
-    known = {(row.kind, row.id) for row in now.rows}
-    if turns:
-        named = (row for row in was.rows if isinstance(row, _NAMED))
-        yield from (row for row in named if (row.kind, row.id) not in known)
-    left = set(turns)
-    for row in now.rows:
-        turn = _turn_of(row)
-        if turn not in turns:
-            yield row
-        elif turn in left:
-            left.remove(turn)
-            yield from (each for each in was.rows if _turn_of(each) == turn)
-
-
-def _turn_of(row: Any) -> str:
-    """Return the number of the turn that a row is of; empty for those of the session."""
-    of_session = isinstance(row, (*_NAMED, TapedModules, TapedFiles, TapedSide))
-    return "" if of_session else re.split(r"\D", row.id, maxsplit=1)[0]
-
-
-def _kept(was: TapedCall, now: TapedCall) -> TapedCall:
-    kept: dict[str, Any] = {"files": was.files, "seconds": was.seconds}
-    if (was.result is None) == (now.result is None):
-        kept |= {"result": was.result, "error": was.error}
-    return now.model_copy(update=kept | _decision(was, now))
-
-
-def _decision(was: TapedCall | TapedHook, now: TapedCall | TapedHook) -> dict[str, Any]:
-    """Return the decision that stays, under its name, if one does: one that was given again."""
-    both = was.decision, now.decision
-    answered = all(each is not None and each.by in _ANSWERED for each in both)
-    return {"decision": was.decision} if answered else {}
-
-
 class _Conversation:
     """Says what the user said, and decides what the user decided."""
 
     def __init__(
-        self, cassette: Cassette, order: ReplayOrder, client: SessionClient, playback: Playback
+        self,
+        cassette: Cassette,
+        order: ReplayOrder,
+        client: SessionClient,
+        playback: Playback,
+        tell: Callable[[str], None],
     ) -> None:
         self._cassette = cassette
         self._order = order
         self._client = client
         self._playback = playback
+        self._tell = tell
+        self._holding: dict[str, str] = {}
+        """By hook that takes long now, what it holds up."""
         self._calls: dict[str, TapedCall] = {each.id: each for each in cassette.of(TapedCall)}
         self._questions: dict[tuple[str, str, str], deque[TapedDecision]] = defaultdict(deque)
         """What was decided outside of calls: by what ran, the event and who asked."""
@@ -313,7 +260,8 @@ class _Conversation:
             first = min((deadline, *(until for *_, until in self._held)))
             come = self._waiting or self._news.wait(max(0.0, first - monotonic()))
             if not come and monotonic() >= deadline:
-                raise ReplayError(f"It did not {what} within {PATIENCE:g} s")
+                waits = f": {'; '.join(self._holding.values())}" if self._holding else ""
+                raise ReplayError(f"It did not {what} within {PATIENCE:g} s{waits}")
 
     def _take(self, event: HostEvent, what: str) -> None:
         match event:
@@ -328,6 +276,12 @@ class _Conversation:
                 self._decide(event)
             case ToolEnded():
                 self._ended.add(event.call_id)
+            case HandlerHolds(over=True):
+                self._holding.pop(event.handler, None)
+            case HandlerHolds():
+                said = one_line(f"{event.event} waits for the hook {event.handler}", 500)
+                self._holding[event.handler] = said
+                self._tell(said)
             case QuestionsAsked():
                 self._client.answer_questions(event.request_id, QuestionsReply("unavailable"))
             case LimitAsked():
@@ -352,7 +306,7 @@ class _Conversation:
             # where the gate asks though it is made.
             self._hold(asked, taped, lambda: False)
             return
-        if taped is None or taped.by not in (*_ANSWERED, "stop"):
+        if taped is None or taped.by not in (*ANSWERED, "stop"):
             self._client.decide(asked.request_id, Decision(allow=False, reason=_UNDECIDED))
             return
         changes = taped.changed_to is not None and asked.call_id not in self._changed

@@ -22,9 +22,9 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedSteer,
 )
 from amplifier_tui.host.cassettes.names import RunNames, run_names, texts_changed
+from amplifier_tui.host.cassettes.order import TapedStops
 from amplifier_tui.host.cassettes.provider import PlayedProvider
 from amplifier_tui.host.cassettes.requests import RequestNotes, SeenMessage
-from amplifier_tui.host.cassettes.stops import TapedStops
 from amplifier_tui.host.cassettes.workspace import (
     Digests,
     changed_files,

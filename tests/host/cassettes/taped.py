@@ -9,9 +9,10 @@ from typing import Any
 import yaml
 
 from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.host.cassettes.baseline import baseline
 from amplifier_tui.host.cassettes.cassette import Cassette
 from amplifier_tui.host.cassettes.comparing import differences
-from amplifier_tui.host.cassettes.conversing import Replayed, ReplayOrder, baseline, play
+from amplifier_tui.host.cassettes.conversing import Replayed, ReplayOrder, play
 from amplifier_tui.host.cassettes.playing import ToolsFrom
 from amplifier_tui.host.cassettes.recording import SessionRecorder
 from amplifier_tui.host.client import Decision

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.host.cassettes.baseline import baseline
 from amplifier_tui.host.cassettes.cassette import Cassette, TapedRequest, TapedSystem
 from amplifier_tui.host.cassettes.comparing import differences
-from amplifier_tui.host.cassettes.conversing import Replayed, ReplayOrder, baseline, play
+from amplifier_tui.host.cassettes.conversing import Replayed, ReplayOrder, play
 from amplifier_tui.host.door.local_client import LocalClient
 from tests.host.cassettes.test_interplay import recorded
 from tests.host.driving import Driver, Project, calling

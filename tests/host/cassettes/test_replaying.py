@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.host.cassettes.baseline import baseline
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
     TapedAgent,
@@ -13,7 +14,6 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedRequest,
 )
 from amplifier_tui.host.cassettes.comparing import differences
-from amplifier_tui.host.cassettes.conversing import baseline
 from tests.host.cassettes.taped import INSTRUCTION, TapedProject, recorded, taped
 from tests.host.driving import MODULES
 from tests.sandbox import needs_sandbox

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.cli.group import run
+from amplifier_tui.host.cassettes.baseline import baseline
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
     TapedAnswer,
@@ -16,7 +17,6 @@ from amplifier_tui.host.cassettes.cassette import (
     read_cassette,
 )
 from amplifier_tui.host.cassettes.comparing import differences
-from amplifier_tui.host.cassettes.conversing import baseline
 from amplifier_tui.host.events import BlockDelta, ToolEnded, TurnEnded
 from tests.host.cassettes.test_folders import found, replayed
 from tests.host.cassettes.test_interplay import played, recorded
