@@ -78,7 +78,7 @@ class Blocks:
         self._said: set[str] = set()
         """Blocks with words of the main lane, of the running turn."""
         self._told: set[str] = set()
-        """Code whose pieces had no words, of which that was told."""
+        """Code whose pieces have something wrong, of which that was told."""
 
     def turn_begins(self) -> None:
         """A prompt is about to run."""
@@ -101,22 +101,36 @@ class Blocks:
     def stream_delta(self, lane: str, data: Mapping[str, Any]) -> None:
         """`llm:stream_block_delta`."""
         self._lanes[lane].streams = True
-        block = self._find(lane, data) or self._begin(lane, data)
+        block = self._find(lane, data)
+        if block is None and (block := self._strayed(lane, data)) is not None:
+            given = str(data.get("request_id") or "")
+            has = f"`request_id` '{given}'" if given else "no `request_id`"
+            wanted = f"'{block.request}'" if block.request else "none"
+            self._tell(lane, "is of no block that began", f"{has}, and its block has {wanted}")
+        block = block or self._begin(lane, data)
         # What a call streams is shown when it is whole.
         if block.kind != "tool_use" and not any(key in data for key in _WORDS):
-            self._wordless(lane, data)
+            has = ", ".join(sorted(key for key in data if key not in _ADDED))
+            self._tell(lane, "can't be shown as it comes", f"{has}, and no `text`")
         self._add(lane, block, _delta_text(data))
 
-    def _wordless(self, lane: str, data: Mapping[str, Any]) -> None:
-        """Tell once whose pieces of an answer have their words where nobody looks for them."""
+    def _strayed(self, lane: str, data: Mapping[str, Any]) -> _Block | None:
+        """Return the block whose piece names another request: the place says whose it is."""
+        index, kind = int(data.get("block_index") or 0), _KINDS.get(str(data.get("block_type")))
+        for block in reversed(self._lanes[lane].blocks):
+            streams = block.sent is None and not block.void
+            if streams and block.index == index and kind in (None, block.kind):
+                return block
+        return None
+
+    def _tell(self, lane: str, what: str, has: str) -> None:
+        """Tell once whose pieces of an answer have something wrong."""
         place = place_of_caller()
         if place in self._told:
             return
         self._told.add(place)
-        has = ", ".join(sorted(key for key in data if key not in _ADDED))
         where = f" ({place})" if place else ""
-        said = f"What the provider streams can't be shown as it comes{where}"
-        text = f"{said}: its llm:stream_block_delta has {has}, and no `text`"
+        text = f"What the provider streams {what}{where}: its llm:stream_block_delta has {has}"
         self._sender.notice("warning", self._sender.redactor.text(text), "provider", lane)
 
     def stream_end(self, lane: str, data: Mapping[str, Any]) -> None:

@@ -44,6 +44,23 @@ async def test_pieces_without_words_are_told_once_with_the_line_that_emits_them(
     assert notice.text.endswith("llm:stream_block_delta has request_id, txt, and no `text`")
 
 
+@pytest.mark.parametrize("other", [{}, {"request_id": "r2"}])
+async def test_pieces_of_another_request_than_their_block_are_shown_in_it_and_told_once(
+    up: Up, other: dict[str, Any]
+) -> None:
+    blocks = Blocks(up.sender)
+    blocks.stream_start("main", stream("r1", 0))
+    for text in ("one ", "two "):
+        blocks.stream_delta("main", {"block_index": 0, "block_type": "text", "text": text, **other})
+    blocks.stream_end("main", stream("r1", 0))
+    blocks.content_end("main", durable(0, 1, type="text", text="one two"))
+    assert list(up.texts().values()) == ["one two"] and len(up.of(BlockStarted)) == 1
+    (notice,) = up.of(Notice)
+    has = f"`request_id` '{other['request_id']}'" if other else "no `request_id`"
+    assert notice.level == "warning" and f"({__file__}:" in notice.text
+    assert notice.text.endswith(f"llm:stream_block_delta has {has}, and its block has 'r1'")
+
+
 async def test_an_equal_copy_is_not_sent_again(up: Up) -> None:
     blocks = Blocks(up.sender)
     blocks.stream_delta("main", stream("r", 0, text="same"))
