@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.base import repositories
-from amplifier_tui.base.repositories import (
+from amplifier_tui.base.repositories import places as repositories
+from amplifier_tui.base.repositories.places import (
     kept_outside,
     main_checkout,
-    places_of_hooks,
     shows_another,
     written_outside,
 )
+from amplifier_tui.base.repositories.settings import places_of_hooks
 
 
 def git(folder: Path, *words: str) -> None:

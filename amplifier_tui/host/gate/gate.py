@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.base.git import names_programs
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.repositories import shows_another
+from amplifier_tui.base.repositories.places import shows_another
 from amplifier_tui.base.text import one_line
 from amplifier_tui.base.tool_names import (
     READ_TOOLS,
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _ANOTHER: Final = "git may show another repository, or run what one names"
+_NAMES: Final = "git may run what `{}` of the repository names"
+_OF_OTHERS: Final = "git works with a repository that anybody may have made, and runs what it names"
 _MOST_PATHS: Final = 50
 _MOST_TEXT: Final = 80
 
@@ -199,6 +201,12 @@ class Gate:
             return decision("ask", reason, rule=str(rule), scope=rule.scope)
         if stale := self._stale(description):
             return decision("ask", stale)
+        bare = (
+            match is not None and match.scope == "always" and not (confines and not self.sandbox())
+        )
+        if others := self._of_others(description, bare=bare):
+            match = None
+            reason = others if by_mode == "ask" else reason
         strict = bool(self.unread)
         # Only rules grant it, and a command line has it as a whole.
         lent, lends = self._lent(description) if confines and not self.sandbox() else ("", "")
@@ -209,7 +217,7 @@ class Gate:
         unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
         if why := unread or self._unsigned(description):
             return decision("ask", why)
-        match = None if strict else book.match(description.parts, planned=True)
+        match = None if strict or others else book.match(description.parts, planned=True)
         goes = match is not None or by_mode == "allow"
         if hooked and (goes or by_mode == "ask"):
             return decision("ask", "a hook asks", hook_only=goes)
@@ -281,7 +289,29 @@ class Gate:
             return _ANOTHER
         # Only a tool that confines runs what only reads in an environment for that.
         setting = names_programs(Path(description.cwd), reading=confines)
-        return f"git may run what `{setting}` of the repository names" if setting else ""
+        return _NAMES.format(setting) if setting else ""
+
+    def _of_others(self, description: Description, *, bare: bool) -> str:
+        """Why no rule lets a command of git through: what its repository has it run.
+
+        Args:
+            bare: It would run without a sandbox, by a rule made for no repository in particular.
+        """
+        if description.payload_kind != "command" or "git" not in description.payload:
+            return ""
+        from amplifier_tui.base.commands.git_lines.own import keeps_to_own
+        from amplifier_tui.base.shell import programs_of
+
+        for part in description.parts:
+            for run in () if part.command is None else programs_of(part.command):
+                for here in part.folders if run.program == "git" else ():
+                    if not (
+                        here.known and keeps_to_own(run.arguments, here.folder, self.workspace)
+                    ):
+                        return _OF_OTHERS
+                    if bare and (setting := names_programs(here.folder)):
+                        return _NAMES.format(setting)
+        return ""
 
     def _stale(self, description: Description) -> str:
         """Why a file would be written over that holds what the agent has not read."""

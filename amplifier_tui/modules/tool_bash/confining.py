@@ -17,13 +17,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.commands.git_alone import (
+from amplifier_tui.base.commands.git_lines.alone import (
     advice_for_git,
     brings_files,
     is_of_git_alone,
     records_files,
     remotes_fetched,
 )
+from amplifier_tui.base.commands.git_lines.own import line_keeps_to_own
 from amplifier_tui.base.commands.process import CommandProcess
 from amplifier_tui.base.commands.programs import keep_out
 from amplifier_tui.base.commands.sandbox import (
@@ -38,7 +39,7 @@ from amplifier_tui.base.git import READING_ENVIRONMENT, without_info
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
 from amplifier_tui.base.protected import secret_homes
-from amplifier_tui.base.repositories import path_of_address, remote_address, written_outside
+from amplifier_tui.base.repositories.places import path_of_address, remote_address, written_outside
 from amplifier_tui.base.shell import read_shell_line, tells_names_alone
 from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel import events
@@ -79,6 +80,9 @@ OUTSIDE_SANDBOX: Final = {
 
 TOLD_BY: Final = "sandbox"
 """The source of what the user is told of a command's files: it stays in the conversation."""
+_OTHERS: Final = (
+    "; git could not write in the repositories of the workspace, as the line works with another one"
+)
 _LONGEST: Final = 4_000
 _LAST_MOMENT: Final = 5.0
 """Seconds that what was killed gets to be gone: some do not go while a disk does not answer."""
@@ -301,7 +305,8 @@ class Confining:
             aside.forget_made(before)
         places = {} if before is None else before.places
         # Git itself has to write in its folder; what else would, can't be gone back on.
-        of_git = is_of_git_alone(command[-1])
+        alone = is_of_git_alone(command[-1])
+        of_git = alone and line_keeps_to_own(command[-1], folder, workspace)
         repositories = {place for place in places if of_git and is_repository(place)}
         guarded = [place for place in places if place not in repositories]
         changes_files = of_git and brings_files(command[-1])
@@ -359,6 +364,8 @@ class Confining:
         limits = "could write nowhere" if grant.reading else f"could write only in {workspace}"
         network = "" if grant.network else NO_NETWORK
         git = "" if of_git or grant.reading else advice_for_git(command[-1])
+        if alone and not of_git:
+            git = _OTHERS
         return Confined(
             line,
             {**environment, "TMPDIR": str(sandbox.temporary)},

@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.base.commands.git_alone import advice_for_git, is_of_git_alone, remotes_fetched
+from amplifier_tui.base.commands.git_lines.alone import (
+    advice_for_git,
+    is_of_git_alone,
+    remotes_fetched,
+)
 from tests.modules.tool_bash.confined import run, shell
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.base.commands.git_alone import is_of_git_alone
+from amplifier_tui.base.commands.git_lines.alone import is_of_git_alone
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms
 from amplifier_tui.modules.tool_bash import confining, mounted
 from tests.modules.tool_bash.confined import BY_RULE, READING, named_git, run, shell

@@ -9,9 +9,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, programs_of
 from amplifier_tui.base.shell.looks import git_folders
-from amplifier_tui.host.gate.calls.git_writing import git_words
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, is_root_like

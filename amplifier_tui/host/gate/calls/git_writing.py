@@ -3,6 +3,7 @@
 import posixpath
 from typing import Final
 
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.shell import only_looks
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.host.gate.calls.option_words import option_names
@@ -101,20 +102,6 @@ def _names_folder(rest: tuple[str, ...]) -> bool:
     pairs = zip(("", *rest), rest, strict=False)
     named = [word for before, word in pairs if word[:1] != "-" and before not in INIT_VALUES]
     return bool({*named} - {".", "./"})
-
-
-_GIT_VALUES: Final = _words(
-    "-C -c --git-dir --work-tree --namespace --config-env --super-prefix --attr-source"
-)
-"""Options of git itself with a value behind them."""
-
-
-def git_words(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """Return git's own options, its command, and what stands behind that."""
-    at = 0
-    while at < len(arguments) and arguments[at].startswith("-"):
-        at += 2 if arguments[at] in _GIT_VALUES else 1
-    return arguments[:at], "".join(arguments[at : at + 1]), arguments[at + 1 :]
 
 
 def moved_to(arguments: tuple[str, ...]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from amplifier_tui.base.files.nearby import (
 )
 from amplifier_tui.base.files.under import is_under
 from amplifier_tui.base.protected import configures, configures_as_link, configuring
-from amplifier_tui.base.repositories import places_named_by_settings
+from amplifier_tui.base.repositories.settings import places_named_by_settings
 from amplifier_tui.host.gate.places import PathPlace, resolved
 
 _GIT: Final = "git"

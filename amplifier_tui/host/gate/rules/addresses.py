@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.shell import ProgramRun
-from amplifier_tui.host.gate.calls.git_writing import git_words
 
 _FOR_SOMEONE: Final = re.compile(r"[\w.+-]+@(?!sha\d+:)[\w.-]+:")
 """`user@host:path`, whichever program gets it; the digest of an image is none."""

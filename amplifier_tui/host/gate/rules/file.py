@@ -24,7 +24,7 @@ from yaml.scanner import ScannerError
 
 from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.repositories import folders_above, main_checkout
+from amplifier_tui.base.repositories.places import folders_above, main_checkout
 from amplifier_tui.foundation.io import YamlLimitError, compose_yaml
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import VERDICTS, Verdict

@@ -12,18 +12,18 @@ from dataclasses import field
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.commands.git_alone import is_of_git_alone
+from amplifier_tui.base.commands.git_lines.alone import is_of_git_alone
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import secret_homes
-from amplifier_tui.base.repositories import path_of_address, remote_address, written_outside
+from amplifier_tui.base.repositories.places import path_of_address, remote_address, written_outside
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, ShellLine, only_looks, programs_of
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.base.text import printable
 from amplifier_tui.host.gate.calls.git_writing import (
     CLONE_VALUES,
     INIT_VALUES,
-    git_words,
     git_writes_from,
 )
 from amplifier_tui.host.gate.calls.option_words import option_names

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.shell import only_looks
 from amplifier_tui.host.events import Risk
-from amplifier_tui.host.gate.calls.git_writing import git_words
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.verdicts.words import (
     DELETES,

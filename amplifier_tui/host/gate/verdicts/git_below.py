@@ -9,10 +9,11 @@ import re
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.git import brings_filters_now, git_bytes_now
-from amplifier_tui.base.repositories import places_of_hooks
+from amplifier_tui.base.repositories.settings import places_of_hooks
 from amplifier_tui.base.shell import ProgramRun, programs_of
-from amplifier_tui.host.gate.calls.git_writing import git_words, git_writes_from
+from amplifier_tui.host.gate.calls.git_writing import git_writes_from
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.risk import JudgedScript

@@ -10,12 +10,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.git import git_output_now
-from amplifier_tui.base.repositories import places_of_hooks, programs_named_by_settings
+from amplifier_tui.base.repositories.settings import places_of_hooks, programs_named_by_settings
 from amplifier_tui.base.shell import ShellCommand, programs_of, read_shell_line
 from amplifier_tui.base.shell.looks import git_folders
-from amplifier_tui.host.gate.calls.git_writing import git_words
 from amplifier_tui.host.gate.rules.matching import Part
 
 _MOST_BYTES: Final = 100_000

@@ -6,10 +6,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, Literal
 
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.shell import only_looks, programs_of
 from amplifier_tui.base.shell.looks import git_folders
-from amplifier_tui.host.gate.calls.git_writing import git_words
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.risk import judge_script
 from amplifier_tui.host.gate.verdicts.git import given

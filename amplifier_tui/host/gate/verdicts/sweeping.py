@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path, PurePath
 from typing import Final
 
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.files.nearby import is_passed_over
 from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.protected import configuring
 from amplifier_tui.base.shell.looks import git_folders
-from amplifier_tui.host.gate.calls.git_writing import git_words
 from amplifier_tui.host.gate.calls.option_words import first_word, option_names
 from amplifier_tui.host.gate.verdicts.git import given
 

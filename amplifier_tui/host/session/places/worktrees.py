@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from amplifier_tui.base.git import brings_filters_now, change_now, git_output_now
-from amplifier_tui.base.repositories import main_checkout
+from amplifier_tui.base.repositories.places import main_checkout
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.cards import WorktreeCard
 from amplifier_tui.host.events import WORKTREE_PREFIX

@@ -24,7 +24,7 @@ from amplifier_tui.base.files.nearby import (
     target_of,
 )
 from amplifier_tui.base.protected import configures_as_link, configuring, starts_from_home
-from amplifier_tui.base.repositories import places_named_by_settings
+from amplifier_tui.base.repositories.settings import places_named_by_settings
 from amplifier_tui.modules.tool_bash.sandbox.aside import Reopening
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     folders_of_git,

@@ -11,7 +11,7 @@ from typing import Final
 
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.protected import configures_as_link, configuring
-from amplifier_tui.base.repositories import places_of_hooks
+from amplifier_tui.base.repositories.settings import places_of_hooks
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     Named,
     is_head,

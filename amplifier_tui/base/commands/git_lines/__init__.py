@@ -1,0 +1,1 @@
+"""Command lines of git: what they may write, and where they work."""

@@ -1,0 +1,154 @@
+"""Whether git works in repositories alone that no command can have made, and no clone brought.
+
+What git runs in a repository, hooks and programs that settings name, is the user's in those that
+are kept from commands. Elsewhere in a workspace, and in the scratch folder, it may be anybody's.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.commands.git_lines.words import git_words
+from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.repositories.places import path_of_address
+from amplifier_tui.base.repositories.settings import addresses_named_by_settings
+from amplifier_tui.base.shell import ShellLine, programs_of, read_shell_line
+from amplifier_tui.base.shell.looks import git_folders
+
+_MOVES: Final = frozenset({"cd", "pushd", "popd"})
+_MOST_FOLDERS: Final = 8
+_ELSEWHERE: Final = ("--git-dir", "--work-tree", "--namespace", "--exec-path")
+"""Options of git itself with which it works on another repository, or runs other programs."""
+_TRANSFERS: Final = frozenset({"fetch", "ls-remote", "pull", "push", "remote"})
+"""Commands of git that speak to another repository."""
+_SUFFIXES: Final = ("", ".git", "/.git", ".git/.git")
+"""What git puts behind the path of a repository to find it."""
+_SCRATCH: Final = "/tmp"
+_MOST_LINK: Final = 4_096
+_MARK: Final = b"gitdir:"
+
+
+def line_keeps_to_own(text: str, folder: Path, workspace: Path) -> bool:
+    """Whether git does so in all of a command line. Blocking.
+
+    Args:
+        text: As a shell reads it.
+        folder: Where it runs, absolute.
+        workspace: Absolute.
+    """
+    line = read_shell_line(text)
+    folders = {folder}
+    for command in line.commands:
+        for run in programs_of(command):
+            if run.program in _MOVES:
+                words = [word for word in run.arguments if word != "--"]
+                plain = run.program == "cd" and len(words) == 1 and words[0][:1] not in "-~"
+                if not plain or not all(run.command.known) or _is_repeated(line, command.scope):
+                    return False
+                # It may fail, or be in a process of its own.
+                folders |= {each / words[0] for each in folders}
+                if len(folders) > _MOST_FOLDERS:
+                    return False
+            elif run.program == "git" and not all(
+                keeps_to_own(run.arguments, each, workspace) for each in folders
+            ):
+                return False
+    return True
+
+
+def keeps_to_own(arguments: tuple[str, ...], folder: Path, workspace: Path) -> bool:
+    """Whether git does so with some arguments. Blocking.
+
+    Args:
+        arguments: What stands behind `git`.
+        folder: Where it runs, absolute.
+        workspace: Absolute.
+    """
+    options, name, words = git_words(arguments)
+    place = folder.joinpath(*git_folders(options))
+    if any(word.startswith(_ELSEWHERE) for word in options) or _is_doubtful(place, workspace):
+        return False
+    if name not in _TRANSFERS:
+        return True
+    # Where the values of its options stand need not be known: few words lead to a repository.
+    addresses = [word.partition("=")[2] if word.startswith("-") else word for word in words]
+    addresses += addresses_named_by_settings(place)
+    return not any(_is_doubtful_address(each, place, workspace) for each in addresses)
+
+
+def _is_repeated(line: ShellLine, scope: int) -> bool:
+    while scope and line.scopes[scope].kind != "loop":
+        scope = line.scopes[scope].parent
+    return line.scopes[scope].kind == "loop"
+
+
+def _is_doubtful_address(address: str, place: Path, workspace: Path) -> bool:
+    if "::" in address:
+        # A program speaks for it.
+        return True
+    # Git goes to the top of the checkout first.
+    starts = {place, workspace, *(each for each in place.parents if each.is_relative_to(workspace))}
+    path = address.removeprefix("file://")
+    return any(
+        _is_in_scratch(each / path, workspace) or _is_repository_of_others(each / path, workspace)
+        for each in starts
+        if path_of_address(address, each) is not None
+    )
+
+
+def _is_doubtful(place: Path, workspace: Path) -> bool:
+    """Whether git would find a repository from a folder that anybody may have made."""
+    if _is_in_scratch(place, workspace):
+        return True
+    real = Path(os.path.realpath(place))
+    for each in (real, *real.parents):
+        if not each.is_relative_to(os.path.realpath(workspace)):
+            return False
+        mark = each / ".git"
+        if mark.is_dir():
+            return mark.is_symlink()
+        if os.path.lexists(mark):
+            return not _is_kept(mark)
+        if _is_bare(each):
+            return True
+    return False
+
+
+def _is_in_scratch(place: Path, workspace: Path) -> bool:
+    """Whether a place is in the folder that is the sandbox's own there, or may be."""
+    own = Path(os.path.realpath(workspace))
+    for text in (os.path.realpath(place), os.path.normpath(place)):
+        within = Path(text)
+        if within.is_relative_to(_SCRATCH) and not within.is_relative_to(own):
+            return True
+    return False
+
+
+def _is_repository_of_others(path: Path, workspace: Path) -> bool:
+    """Whether what git would take for a repository there, in a workspace, anybody may have made."""
+    for suffix in _SUFFIXES:
+        found = Path(os.path.realpath(f"{path}{suffix}"))
+        if not found.is_relative_to(os.path.realpath(workspace)):
+            continue
+        if found.is_dir():
+            if found.name != ".git" and _is_bare(found):
+                return True
+        elif found.is_file() and _starts_like_a_mark(found) and not _is_kept(found):
+            return True
+    return False
+
+
+def _is_kept(mark: Path) -> bool:
+    """Whether a file in the place of `.git` is one: those that commands make are moved aside."""
+    return mark.name == ".git" and not mark.is_symlink()
+
+
+def _starts_like_a_mark(file: Path) -> bool:
+    try:
+        return read_regular(file, _MOST_LINK).startswith(_MARK)
+    except OSError:
+        return False
+
+
+def _is_bare(folder: Path) -> bool:
+    return os.path.lexists(folder / "HEAD") and os.path.lexists(folder / "objects")

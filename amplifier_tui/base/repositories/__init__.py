@@ -1,0 +1,1 @@
+"""Repositories of git on this machine: where they are, and what their settings name."""
