@@ -5,7 +5,6 @@ import os
 import struct
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +13,7 @@ _MOVED: Final = 0x40 | 0x80
 _ONLY_FOLDERS: Final = 0x01000000
 _TOO_MANY: Final = 0x4000
 _HEAD: Final = struct.Struct("iIII")
-_AT_ONCE: Final = 1_000_000
+_NUMBER: Final = struct.Struct("i")
 
 
 class Renames:
@@ -42,9 +41,15 @@ class Renames:
 
     def found(self) -> frozenset[Path]:
         """Return those that were, and all where there were too many to tell. Blocking."""
-        with suppress(OSError):
-            while self._told >= 0 and (data := os.read(self._told, _AT_ONCE)):
-                self._take(data)
+        if self._told >= 0:
+            # Not every system has them, and this file is imported on all.
+            import fcntl
+            import termios
+
+            asked = fcntl.ioctl(self._told, termios.FIONREAD, bytes(_NUMBER.size))
+            (waiting,) = _NUMBER.unpack(asked)
+            # Not for as long as there is more: what renames all the time would never let it end.
+            self._take(os.read(self._told, waiting) if waiting else b"")
         return frozenset(self._found)
 
     def close(self) -> None:
