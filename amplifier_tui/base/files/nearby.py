@@ -3,12 +3,13 @@
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.protected import configuring, holds_secrets_at
 
 _MOST_ENTRIES: Final = 16_000
@@ -21,6 +22,42 @@ _PASSED_OVER: Final = frozenset({"node_modules", ".venv", "site-packages", "__py
 _MAY_BE_PASSED_OVER: Final = frozenset({"venv", "env"})
 """The same where they are environments of Python."""
 _LEFT_OUT: Final = _PASSED_OVER | _MAY_BE_PASSED_OVER
+_MADE_FOLDERS: Final = frozenset(
+    {
+        *("venv", "bower_components", "jspm_packages", "vendor", "pods", ".pnpm-store", ".eggs"),
+        *(
+            ".gradle",
+            ".terraform",
+            "build",
+            "dist",
+            "target",
+            "out",
+            "bin",
+            "obj",
+            "debug",
+            "release",
+        ),
+        *("cmakefiles", "deriveddata", "_build", "dist-newstyle", ".stack-work", ".dart_tool"),
+        *(
+            "zig-out",
+            "zig-cache",
+            ".zig-cache",
+            ".bloop",
+            ".metals",
+            ".expo",
+            ".serverless",
+            ".next",
+        ),
+        *(".nuxt", ".output", ".svelte-kit", ".angular", ".turbo", ".parcel-cache", ".docusaurus"),
+        *("_site", ".cache", "tmp", "temp", "logs", "coverage", "htmlcov", ".nyc_output", ".tox"),
+        *(".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis"),
+    }
+)
+_MADE_NAMES: Final = lazy_pattern(
+    r".*\.(?:py[cod]|o|a|so|obj|class|dll|exe|egg|whl|d|gcda|gcno|log|tmp|swp|pid|prof"
+    r"|egg-info|tsbuildinfo)|.*~|cmake-build-.*|\.coverage(?:\..*)?|coverage\.(?:xml|json|out)"
+    r"|\.(?:eslint|stylelint)cache|\.ds_store|thumbs\.db|a\.out"
+)
 _ENVIRONMENT: Final = "pyvenv.cfg"
 
 
@@ -225,6 +262,13 @@ def is_passed_over(folder: Path) -> bool:
     return folder.name in _PASSED_OVER or (
         folder.name in _MAY_BE_PASSED_OVER and os.path.lexists(folder / _ENVIRONMENT)
     )
+
+
+def is_made_anew(parts: Sequence[str]) -> bool:
+    """Whether the names that lead to a file say that tools make it, and make it again: no work."""
+    plain = [part.lower() for part in parts]
+    made = _PASSED_OVER | _MADE_FOLDERS
+    return any(part in made or _MADE_NAMES.fullmatch(part) is not None for part in plain)
 
 
 def secrets_nearby(folder: Path) -> list[Path]:

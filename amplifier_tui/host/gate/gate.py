@@ -215,7 +215,9 @@ class Gate:
                 return decision("ask", lent, lends=lends)
             return by_rule(match, f"by the rule {match.rule}")
         unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
-        if why := unread or self._unsigned(description):
+        # Without a copy nothing brings it back; a mode that asks needs no further reason.
+        lost = _lost(description) if by_mode == "allow" else ""
+        if why := unread or self._unsigned(description) or lost:
             return decision("ask", why)
         match = None if strict or others else book.match(description.parts, planned=True)
         goes = match is not None or by_mode == "allow"
@@ -386,6 +388,15 @@ def _unread(description: Description, rule: Rule | None) -> str:
         part.command is not None and may_hide(part.command) for part in description.parts
     )
     return f"it {UNREADABLE}, and the rule {rule} may be about it" if hides else ""
+
+
+def _lost(description: Description) -> str:
+    """Why what a command deletes would not come back when the user goes back; else empty."""
+    if description.kind != "command":
+        return ""
+    from amplifier_tui.host.gate.verdicts.ignored import deletes_ignored
+
+    return deletes_ignored(description.parts)
 
 
 def _reads_for_rules(tool: str, description: Description) -> bool:

@@ -270,10 +270,11 @@ class Checkpoints:
                         turn = await self._began(store)
                         perhaps = look.command if entry.path in doubtful else ""
                         await asyncio.to_thread(store.note_change, turn, entry, perhaps)
-                problem = look.problem or ("it ran in the background" if look.goes_on else "")
-                if problem:
+                unseen = look.lost
+                if problem := look.problem or ("it ran in the background" if look.goes_on else ""):
+                    unseen = [*unseen, f"what `{look.command}` changed: {problem}"]
+                for why in unseen:
                     turn = await self._began(store)
-                    why = f"what `{look.command}` changed: {problem}"
                     await asyncio.to_thread(store.note_unseen, turn, why)
                 if self._turn is not None:
                     await asyncio.to_thread(store.note_ended, self._turn, call)

@@ -17,6 +17,7 @@ from amplifier_tui.base.git import git_blobs_now, git_bytes_now, git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.protected import holds_secrets
+from amplifier_tui.modules.hooks_checkpoint.lost import GitHoldings, kept_now, losses
 from amplifier_tui.modules.hooks_checkpoint.states import PERMISSIONS
 from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits, CopyStore, FileEntry
 
@@ -87,6 +88,8 @@ class WorkspaceLook:
         goes_on: The command runs on in the background, where what it changes is not seen.
         inside: By the name of each repository inside, what is another number when a file in it is
             another one; None where it has too many.
+        kept: What the repository has beside the files, if there is one.
+        lost: What of that it has no more, in words, when it was compared.
     """
 
     command: str
@@ -96,6 +99,8 @@ class WorkspaceLook:
     goes_on: bool = False
     files: dict[str, _Seen] = field(default_factory=dict)
     inside: dict[str, int | None] = field(default_factory=dict)
+    kept: GitHoldings | None = None
+    lost: list[str] = field(default_factory=list)
 
 
 class WorkspaceFiles:
@@ -135,6 +140,7 @@ class WorkspaceFiles:
                 self._copied[name] = sign, copy
             look.files[name] = _Seen(sign, kind, copy=copy, skipped=skipped)
         look.inside = self._look_inside()
+        look.kept = kept_now(self._root)
         look.began, look.clock = time.time_ns(), time.monotonic()
         return look
 
@@ -171,6 +177,8 @@ class WorkspaceFiles:
             new = present.st_ctime_ns >= look.began - _CLOCK_NS or _sign(present) in gone
             if name not in look.files and new:
                 found.append(FileEntry(self._root / name, command=look.command))
+        if look.kept is not None:
+            look.lost = [*losses(self._root, look.kept, kept_now(self._root), look.command)]
         after = self._look_inside()
         others = [
             name

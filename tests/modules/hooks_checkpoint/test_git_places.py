@@ -91,3 +91,40 @@ async def test_without_a_repository_nothing_is_said_of_git(tmp_path: Path):
     (checkpoint,) = await session.listed()
     assert checkpoint["git"] is False
     assert (await session.preview(checkpoint["id"]))["git"] is None
+
+
+async def test_what_a_turn_deleted_of_git_is_told_with_what_brings_it_back(session: Session):
+    root = session.root
+    (root / ".gitignore").write_text("data/\nbuild/\n*.db\n")
+    for name in ("data/d.txt", "build/x", "x.db"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).touch()
+    git(root, "branch", "old")
+    git(root, "commit", "-qm", "two", "--allow-empty")
+    git(root, "branch", "named")
+    git(root, "tag", "-am", "x", "v1")
+    (root / "a.txt").write_text("b")
+    git(root, "stash")
+    stash, tag = (git(root, "rev-parse", name)[:10] for name in ("refs/stash", "v1"))
+    one = git(root, "rev-parse", "old")[:10]
+
+    def run() -> None:
+        git(root, "branch", "-D", "old")
+        git(root, "branch", "-m", "named", "renamed")
+        git(root, "tag", "-d", "v1")
+        git(root, "stash", "drop")
+        for name in ("data/d.txt", "build/x"):
+            (root / name).unlink()
+            (root / name).parent.rmdir()
+
+    await session.turn("x")
+    await session.command("./clean-up", run)
+    (checkpoint,) = await session.listed()
+    assert sorted((await session.preview(checkpoint["id"]))["unseen"]) == [
+        f"`./clean-up` deleted the branch old: `git branch old {one}` brings it back",
+        f"`./clean-up` deleted the tag v1: `git tag v1 {tag}` brings it back",
+        f"`./clean-up` dropped a stash: `git stash store {stash}` brings it back",
+        "`./clean-up` took data/ away, which git ignores",
+    ]
+    git(root, "stash", "store", stash)
+    assert git(root, "rev-parse", "refs/stash").startswith(stash)

@@ -46,7 +46,7 @@ def _which(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
     """Return words for `git ls-files` about what a command takes away; nothing if it does not."""
     flags = option_names(words[: words.index("--")] if "--" in words else words)
     if name == "clean" and given(flags, "f force") and not given(flags, "n dry-run"):
-        named = _named(words) if flags.isdisjoint(("e", "exclude")) else ()
+        named = named_operands(words) if flags.isdisjoint(("e", "exclude")) else ()
         if "X" in flags:
             return ("--ignored", "--exclude-standard", "--", *named)
         return ("--", *named) if "x" in flags else ("--exclude-standard", "--", *named)
@@ -59,7 +59,7 @@ def _which(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
     return ()
 
 
-def _named(words: tuple[str, ...]) -> tuple[str, ...]:
+def named_operands(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the operands; none, which stands for all, where it is not sure which they are."""
     at = words.index("--") if "--" in words else len(words)
     named = [word for number, word in enumerate(words) if number > at or word[:1] != "-"]
