@@ -51,6 +51,13 @@ ALL_EVENTS: Final[list[str]] = [
 ]
 """Every event with a constant above, in the order a session may meet them."""
 
+JUDGED: Final = frozenset({PROMPT_SUBMIT, PROVIDER_REQUEST, TOOL_PRE, TOOL_POST})
+"""Announce what a hook may deny, or have the user asked about."""
+
+_ANYBODYS: Final = {PLAN_START, PLAN_END, POLICY_VIOLATION, USER_NOTIFICATION}
+TOLD: Final = frozenset(ALL_EVENTS) - JUDGED - _ANYBODYS
+"""Only tell what happens: who emits them does not heed a denial. Of others it is not known."""
+
 CLEANUP_FAILED: Final = "cleanup:failed"
 """``{cleanup, error}`` for each cleanup function that failed, after all of them ran."""
 

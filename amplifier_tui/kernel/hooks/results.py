@@ -6,6 +6,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from amplifier_tui.base.nearest import nearest
+from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks.event_data import EventData
 from amplifier_tui.kernel.models.hook_result import (
     ContextInjection,
@@ -24,8 +25,16 @@ _FIELDS: Final = frozenset(HookResult.model_fields)
 _NEEDED: Final = {"modify": "data", "inject_context": "context_injection"}
 
 
-def without_effect(answer: HookResult | None) -> str:
-    """Say what an answer lacks without which its action does nothing; empty where it has it."""
+def stops_nothing(answer: HookResult | None, event: str) -> bool:
+    """Whether it denies or asks where who emits the event does not heed that."""
+    return answer is not None and answer.action in ("deny", "ask_user") and event in events.TOLD
+
+
+def without_effect(answer: HookResult | None, event: str) -> str:
+    """Say why the action of an answer to an event does nothing; empty where it does something."""
+    if answer is not None and stops_nothing(answer, event):
+        where = ", ".join(each for each in events.ALL_EVENTS if each in events.JUDGED)
+        return f'action="{answer.action}" of {event} stops nothing; it does for {where}'
     field = _NEEDED.get(answer.action) if answer is not None else None
     if answer is None or field is None or getattr(answer, field) is not None:
         return ""

@@ -5,6 +5,7 @@ from time import perf_counter, time
 from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.kernel.hooks.results import stops_nothing
 from amplifier_tui.kernel.models.hook_result import HookResult
 
 
@@ -13,7 +14,7 @@ class HandlerTrace:
     """One handler's part in an emit.
 
     Attributes:
-        verdict: The action it answered with, or ``"error"``.
+        verdict: The action it answered with, or ``"error"``; so where it stops nothing.
         ms: Milliseconds it took.
         error: What went wrong, with the place in its code: it raised, or its answer was no hook
             result.
@@ -148,7 +149,8 @@ class EmitReport:
         if answer is None:
             verdict, reason = "continue" if error is None else "error", None
         else:
-            verdict, reason = answer.action, answer.reason
+            stops = not stops_nothing(answer, self._event)
+            verdict, reason = answer.action if stops else "error", answer.reason
         self._traces.append(HandlerTrace(name, verdict, ms, error, reason, module))
 
     def fail(self, name: str, problem: str, began: float | None = None, module: str = "") -> None:

@@ -11,6 +11,7 @@ from amplifier_tui.kernel.hooks.results import (
     misspelt,
     raised_text,
     read_result,
+    stops_nothing,
     without_effect,
 )
 from amplifier_tui.kernel.models import HookResult
@@ -32,19 +33,32 @@ _DATA: Final[dict[str, dict[str, Any]]] = {
     events.TOOL_PRE: _CALL,
     events.TOOL_POST: {**_CALL, "tool_result": _RESULT, "result": _RESULT},
 }
-"""What handlers of these events are called with; others are not called."""
+_BLOCK: Final = {"block_index": 0, "total_blocks": 1}
+_TOLD: Final[dict[str, dict[str, Any]]] = {
+    events.SESSION_START: {"session_id": "test-session"},
+    events.EXECUTION_START: _DATA[events.PROMPT_SUBMIT],
+    events.LLM_REQUEST: {"session_id": "test-session", "provider": "trial", "model": "trial"},
+    events.CONTENT_BLOCK_START: {**_BLOCK, "block_type": "text"},
+    events.CONTENT_BLOCK_END: {**_BLOCK, "block": {"type": "text", "text": "For a trial."}},
+}
+"""Events that a guard may be written for by mistake; handlers of others are not called."""
 
 
 async def check_answers(result: ValidationResult, coordinator: TrialCoordinator) -> bool:
     """Add ``hook_answer`` for each handler of a prompt or a tool call; tell whether there is one.
 
-    One that changes a call to what is no call fails.
+    One that changes a call to what is no call fails. Of other handlers, one that denies in vain
+    gets a warning.
 
     Args:
         result: Gets the checks.
         coordinator: Where the handlers are registered.
     """
-    handlers = [each for each in coordinator.hooks._registered() if each[0] in _DATA]
+    registered = coordinator.hooks._registered()
+    for event, name, handler in registered:
+        if event in _TOLD:
+            await _check_told(result, event, name, handler)
+    handlers = [each for each in registered if each[0] in _DATA]
     for event, name, handler in handlers:
         who = f"Handler '{name}' of '{event}'"
         try:
@@ -76,7 +90,7 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
                 remedy = 'Change a copy: data={**data, "tool_input": {...}}'
                 said = f"{who} {problem}, so the call is refused"
                 result.fail("hook_answer", said, remedy, where=place_of(handler))
-            elif lacking := without_effect(answer):
+            elif lacking := without_effect(answer, event):
                 remedy = 'Give it what it is for, or answer action="continue"'
                 said = f"{who}: {lacking}"
                 result.fail("hook_answer", said, remedy, "warning", place_of(handler))
@@ -87,6 +101,18 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
             else:
                 result.succeed("hook_answer", f"{who} answers with a hook result")
     return bool(handlers)
+
+
+async def _check_told(result: ValidationResult, event: str, name: str, handler: Any) -> None:
+    try:
+        asked = awaited(handler(event, deepcopy(_TOLD[event])))
+        answer = read_result(await within(asked, SECONDS))
+    except Exception:
+        # What else it would need of a session is not known here.
+        return
+    if lacking := without_effect(answer, event) if stops_nothing(answer, event) else "":
+        said, remedy = f"Handler '{name}': {lacking}", "Register it for one of these"
+        result.fail("hook_answer", said, remedy, "warning", place_of(handler))
 
 
 def _spoilt(event: str, answer: HookResult | None) -> str:

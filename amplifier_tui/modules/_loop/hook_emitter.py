@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.kernel.hooks.results import injections_of
+from amplifier_tui.kernel.hooks.results import injections_of, stops_nothing
 from amplifier_tui.kernel.models import ContextInjection, HookResult
 
 logger = logging.getLogger(__name__)
@@ -77,7 +77,8 @@ class HookEmitter:
             case "deny":
                 await self._carry_out(result, event, about)
                 return Verdict(data, result.reason or _NO_REASON)
-            case "ask_user":
+            # Nobody is asked where the answer would change nothing.
+            case "ask_user" if not stops_nothing(result, event):
                 # What it has to add is for here to place. It stays the question it is known as.
                 if added := getattr(result, "context_injections", []):
                     result.context_injections = []

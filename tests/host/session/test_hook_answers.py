@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.host.events import LaneOpened, Notice, TurnEnded
+from amplifier_tui.host.events import ApprovalRequested, HookTraced, LaneOpened, Notice, TurnEnded
 from tests.fixtures.modules import THIRD_PARTY
 from tests.host.asking import chat
 from tests.host.driving import MODULES, Driver, Project
@@ -82,6 +82,20 @@ def test_an_action_that_lacks_what_it_is_for_is_told_once(project: Project, driv
     assert [driver.turn(text).status for text in ("one", "two")] == ["success"] * 2
     (told,) = [e for e in driver.of(Notice) if e.source == "hook:hooks-answer"]
     assert told.level == "warning" and "without `data` does nothing" in told.text
+
+
+@pytest.mark.parametrize("event", ["execution:start", "session:start", "content_block:end"])
+@pytest.mark.parametrize("action", ["deny", "ask_user"])
+def test_an_answer_that_stops_nothing_is_told_once_and_nobody_is_asked(
+    event: str, action: str, project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle(hooks=(("hooks-answer", {event: [{"action": action}] * 9}),)))
+    assert [driver.turn(text).status for text in ("one", "two")] == ["success"] * 2
+    (told,) = [e for e in driver.of(Notice) if e.source == "hook:hooks-answer"]
+    assert f'action="{action}" of {event} stops nothing' in told.text
+    assert "prompt:submit, provider:request, tool:pre, tool:post" in told.text
+    rows = [e for e in driver.of(HookTraced) if e.event == event and len(e.handlers)]
+    assert {row.verdict for row in rows} == {"error"} and not driver.of(ApprovalRequested)
 
 
 def test_a_misspelt_field_of_an_answer_is_told_once(project: Project, driver: Driver) -> None:

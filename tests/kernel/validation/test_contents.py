@@ -102,6 +102,7 @@ async def failed(package: Path, kind: str) -> list[ValidationCheck]:
             *("tool:pre", '{"action": "deny", "reasn": "x"}', "hook_answer", "warning", 4),
             "has no field 'reasn' ('reason' is meant?)",
         ),
+        ("execution:start", '{"action": "deny"}', "hook_answer", "warning", 4, "stops nothing; it"),
         ("tool:post", 'data["nothing"]', "hook_answer", "warning", 5, "KeyError: 'nothing'"),
         ("tool:before", "None", "hook_event", "warning", 4, "are tool:pre, tool:post, tool:error"),
         ("promt:submit", "None", "hook_event", "warning", 4, "did you mean 'prompt:submit'?"),
