@@ -25,6 +25,24 @@ _LAST: Final = "Done."
 """What the model says last."""
 _ADD: Final = "Write: await context.add_message("
 
+_NEEDED: Final = {
+    events.EXECUTION_START: ("prompt", "hooks that wait for a turn to begin are not called"),
+    events.PROVIDER_REQUEST: ("provider", "no hook can deny a request, or add to it"),
+    events.PROVIDER_RESPONSE: ("provider, response, usage", "no tokens are counted"),
+    events.TOOL_POST: (
+        "tool_name, tool_call_id, tool_input, tool_result",
+        "hooks on results are not called",
+    ),
+    events.CONTENT_BLOCK_START: ("block_type, block_index", "hooks on it are not called"),
+    events.CONTENT_BLOCK_END: ("block_index, block", "what is said before a call is not shown"),
+    events.ORCHESTRATOR_COMPLETE: (
+        "orchestrator, turn_count, status",
+        "hooks that wait for it, such as one that names the session, are not called",
+    ),
+    events.EXECUTION_END: ("response, status", "hooks that wait for a turn to end are not called"),
+}
+"""What a loop emits: the fields, and what comes of it where it does not."""
+
 Handler = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
 
 
@@ -133,6 +151,7 @@ async def check_obedience(
         remedy = "Return what the model said last, empty where it said nothing"
         result.fail("orchestrator_answer", f"Orchestrator.{error}", remedy, where=error.place)
     where = place_of(orchestrator.execute)
+    _check_events(result, free, where)
     if free.requests and not free.has("user", _PROMPT):
         problem = "It does not add the prompt to the context: the model never reads it"
         remedy = f'{_ADD}{{"role": "user", "content": prompt}}), before the first request'
@@ -213,6 +232,21 @@ async def check_obedience(
         )
 
 
+def _check_events(result: ValidationResult, trial: _Trial, where: str) -> None:
+    """Add ``orchestrator_events``: whether it says what it does, for hooks and the screen."""
+    name = "orchestrator_events"
+    needless = set() if trial.executed else {events.TOOL_POST}
+    if not trial.requests:
+        needless = _NEEDED.keys() - {events.EXECUTION_START, events.EXECUTION_END}
+    missing = _NEEDED.keys() - needless - trial.seen
+    for event, (fields, lost) in _NEEDED.items():
+        if event in missing:
+            remedy = f'Write: await hooks.emit("{event}", ...), with {fields}'
+            result.fail(name, f"It never emits {event}: {lost}", remedy, "warning", where)
+    if not missing:
+        result.succeed(name, "It emits the events of a turn")
+
+
 def _check_context(result: ValidationResult, trial: _Trial, where: str) -> None:
     """Add ``orchestrator_context``: whether the context was given what the model said last."""
     name = "orchestrator_context"
@@ -256,14 +290,9 @@ async def _run(
     coordinator.mount_points["tools"] = tools
     coordinator.mount_points["providers"] = providers
     stop = None
+    unheard = coordinator.hooks.observe(lambda trace: trial.seen.add(trace.event))
     if handler is not None:
-
-        async def hear(heard: str, data: dict[str, Any]) -> HookResult:
-            trial.seen.add(heard)
-            answer: HookResult = await handler(heard, data)
-            return answer
-
-        stop = coordinator.hooks.register(event, hear, name="trial")
+        stop = coordinator.hooks.register(event, handler, name="trial")
     takes_it = not missing_keywords(orchestrator.execute, ("coordinator",))
     extra = {"coordinator": coordinator} if takes_it else {}
     try:
@@ -291,6 +320,7 @@ async def _run(
         )
         return None
     finally:
+        unheard()
         if stop is not None:
             stop()
     return trial

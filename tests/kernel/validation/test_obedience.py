@@ -78,7 +78,9 @@ async def test_what_a_loop_makes_of_hooks_is_seen(how: str) -> None:
     coordinator = TrialCoordinator()
     result = ValidationResult("orchestrator", "here")
     await check_obedience(result, Loop(how, coordinator), coordinator)
-    assert {check.name: check.passed for check in result.checks} == CASES[how]
+    passed = {check.name: check.passed for check in result.checks}
+    passed.pop("orchestrator_events", None)
+    assert passed == CASES[how]
     wrong = [check for check in result.checks if not check.passed]
     assert all(check.remedy and check.where.startswith(f"{__file__}:") for check in wrong)
 
@@ -130,7 +132,37 @@ async def test_a_loop_that_only_talks_and_adds_its_answers_is_warned_of_nothing(
     result = ValidationResult("orchestrator", "here")
     await check_obedience(result, Talks(), coordinator)
     passed = {check.name: check.passed for check in result.checks}
-    assert passed == {"orchestrator_context": True, "hooks_deny": True}
+    told = ("orchestrator_context", "hooks_deny", "orchestrator_events")
+    assert passed == dict(zip(told, (True, True, False), strict=True))
+
+
+DUE = (
+    *("execution:start", "provider:request", "provider:response", "tool:post"),
+    *("content_block:start", "content_block:end", "orchestrator:complete", "execution:end"),
+)
+
+
+@pytest.mark.parametrize("left_out", ["", *DUE])
+async def test_each_event_that_a_loop_leaves_out_is_warned_of(left_out: str) -> None:
+    class Tells:
+        async def execute(self, prompt, context, providers, tools, hooks, **kwargs):
+            (provider,) = providers.values()
+            while calls := provider.parse_tool_calls(await provider.complete({})):
+                for call in calls:
+                    await tools[call.name].execute(call.arguments)
+            for event in DUE:
+                if event != left_out:
+                    await hooks.emit(event, {})
+            return "Done."
+
+    coordinator = TrialCoordinator()
+    result = ValidationResult("orchestrator", "here")
+    await check_obedience(result, Tells(), coordinator)
+    (check,) = (each for each in result.checks if each.name == "orchestrator_events")
+    assert check.passed is (not left_out)
+    if left_out:
+        assert check.severity == "warning" and f"never emits {left_out}: " in check.message
+        assert f'hooks.emit("{left_out}"' in check.remedy
 
 
 @pytest.mark.parametrize("keeps", [True, False])
@@ -159,4 +191,5 @@ async def test_the_built_in_loop_does_what_hooks_say() -> None:
     passed = {check.name: check.passed for check in checked.result.checks}
     assert passed["hooks_deny"] and passed["hooks_ask"] and passed["hooks_modify"]
     assert passed["hooks_modify_result"] and passed["hooks_deny_request"]
-    assert passed["orchestrator_context"] and "orchestrator_prompt" not in passed
+    assert passed["orchestrator_context"] and passed["orchestrator_events"]
+    assert "orchestrator_prompt" not in passed
