@@ -98,6 +98,10 @@ class Checkpoints:
         root = self._workspace()
         paths = self._settings.paths(tool, given)
         files = [path for text in paths if (path := inside(text, root)) is not None]
+        if call and (left := [file for file in owner._calls.get(call, ()) if file not in files]):
+            # The user changed the call: it is not of what it named before.
+            owner._calls[call] = [file for file in owner._calls[call] if file in files]
+            await owner._note(left, ran=False)
         if files:
             await owner._copy(call, files)
         elif self._settings.compare_commands and (command := command_of(tool, given)):
@@ -170,11 +174,11 @@ class Checkpoints:
     async def _copy(self, call: str, files: list[Path]) -> None:
         unsaved = {file: await self._unsaved(file) for file in files}
         async with self._lock:
-            again = self._calls.get(call) == files if call else False
+            known = self._calls.get(call, []) if call else []
             if call:
                 self._calls[call] = files
             for file in files:
-                if not again:
+                if file not in known:
                     self._changing[file] += 1
                 try:
                     store = await self._opened()

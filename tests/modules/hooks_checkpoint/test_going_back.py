@@ -112,6 +112,27 @@ async def test_what_the_user_wrote_while_they_were_asked_is_what_comes_back(sess
     assert session.read("a.txt") == "by hand"
 
 
+@pytest.mark.parametrize("other", [write("b.txt", "two"), ("bash", {"command": "true"})])
+@pytest.mark.parametrize("ends", ["approval:denied", "tool:error"])
+async def test_a_file_that_a_changed_call_no_longer_names_is_not_of_its_turn(
+    session: Session, other: tuple[str, dict[str, Any]], ends: str
+):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x")
+    data: dict[str, Any] = {}
+    for tool, given in (write("a.txt", "two"), other):
+        data = {"tool_name": tool, "tool_input": given, "tool_call_id": "c1"}
+        await session.coordinator.hooks.emit("tool:pre", data)
+    await session.coordinator.hooks.emit(ends, data)
+    assert not await session.listed()
+    await session.turn("y", write("a.txt", "three"))
+    (turn,) = await session.listed()
+    assert turn["prompt"] == "y"
+    (first, *_) = await session.coordinator.get_capability("checkpoint.list")()
+    await session.restore(first["id"])
+    assert session.read("a.txt") == "one"
+
+
 async def test_a_call_that_was_killed_leaves_a_question(session: Session):
     (session.root / "a.txt").write_text("one")
     await session.turn("x")
