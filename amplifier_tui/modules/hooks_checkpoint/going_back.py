@@ -13,9 +13,12 @@ from typing import Any, Final
 
 from amplifier_tui.base.files import write_atomic, write_link
 from amplifier_tui.base.files.under import folder_is_gone
-from amplifier_tui.base.git import GitPlace
+from amplifier_tui.base.git import GitPlace, git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.opened.folders import spot_of
+from amplifier_tui.base.protected import configures, configures_as_link
+from amplifier_tui.base.repositories.places import folders_above
+from amplifier_tui.base.repositories.settings import places_named_by_settings
 from amplifier_tui.modules._shared.places import shown_path
 from amplifier_tui.modules.hooks_checkpoint.states import (
     clear_folder,
@@ -117,7 +120,9 @@ def returns(
     """
     undone = chains(store, turn_id).values()
     going = {chain[0].path for chain in undone if not (chain[0].existed or chain[0].skipped)}
-    found = [_return(store, root, chain, going) for chain in undone]
+    checkout = (root, *folders_above(root))[-1]
+    obeyed = frozenset(places_named_by_settings(checkout)) if undone else frozenset()
+    found = [_return(store, root, chain, going, obeyed) for chain in undone]
     return [
         replace(file, conflict=_UNSAVED, perhaps=False)
         if file.action != "unchanged" and file.entry.path in unsaved
@@ -127,13 +132,18 @@ def returns(
 
 
 def _return(
-    store: CopyStore, root: Path, chain: list[FileEntry], going: Collection[Path]
+    store: CopyStore,
+    root: Path,
+    chain: list[FileEntry],
+    going: Collection[Path],
+    obeyed: Collection[Path],
 ) -> FileReturn:
     """Look at one file.
 
     Args:
         chain: Its changes, the one to go back before first.
         going: The files and links that are removed, before others are put back.
+        obeyed: What settings of git name.
     """
     entry, last = chain[0], chain[-1]
     command = next((each.command for each in chain if each.command), "")
@@ -157,12 +167,34 @@ def _return(
         not same(one.after, other.before) for one, other in pairwise(chain)
     ):
         conflict = _BETWEEN
+    else:
+        conflict = _planted(entry, now, root, obeyed) if command else ""
     ran = next((each.perhaps for each in chain if each.perhaps), "")
     perhaps = bool(ran) and not conflict
     if perhaps:
         conflict = f"changed while `{ran}` ran, perhaps by you"
     action = "removed" if entry.copy is None else "restored"
     return FileReturn(entry, action, conflict, command=command, note=note, perhaps=perhaps)
+
+
+def _planted(entry: FileEntry, now: str | None, root: Path, obeyed: Collection[Path]) -> str:
+    """Return why a file may be none of the user's, and would take effect on programs; else empty.
+
+    A command in the sandbox may write such a file again and again; it is moved aside each time, but
+    may have been copied before, as if the user had it.
+    """
+    if entry.copy is None:
+        return ""
+    path = entry.path
+    whom = configures(path, root) or (configures_as_link(path.name) if entry.link else "")
+    if not whom and any(each in obeyed for each in (path, *path.parents)):
+        whom = "git"
+    if not whom:
+        return ""
+    tracked = ("ls-files", "--error-unmatch", "--", str(path))
+    if now is not None and git_output_now(root, "--literal-pathspecs", *tracked) is not None:
+        return ""
+    return f"it takes effect on {whom}, and a command in the sandbox may have made it"
 
 
 def _problem(entry: FileEntry, root: Path, going: Collection[Path]) -> str:
@@ -241,7 +273,7 @@ def _put_back(entry: FileEntry, store: CopyStore, noted: ChangedTurn, root: Path
         raise OSError(_ELSEWHERE)
     if entry.copy is not None:
         clear_folder(path)
-    kept = store.add(noted, path, CopyLimits())
+    kept = store.add(noted, path, CopyLimits(), command=entry.command)
     if kept.skipped:
         raise OSError(f"what is there now can't be kept: {kept.skipped}")
     try:

@@ -175,12 +175,18 @@ class CopyStore:
         return turn
 
     def add(
-        self, turn: ChangedTurn, path: Path, most: CopyLimits, unsaved: bytes | None = None
+        self,
+        turn: ChangedTurn,
+        path: Path,
+        most: CopyLimits,
+        unsaved: bytes | None = None,
+        command: str = "",
     ) -> FileEntry:
         """Copy a file that is about to be changed, in place of an earlier copy of this turn.
 
         Args:
             unsaved: What it holds where that is not on disk yet.
+            command: The command whose change of it is taken back.
         """
         if unsaved is None:
             entry = self.copied(path, most)
@@ -188,6 +194,7 @@ class CopyStore:
             found = stat_of(path)
             mode = stat.S_IMODE(found.st_mode) if found is not None else FileEntry.mode
             entry = self.keep(path, unsaved, mode, most)
+        entry.command = command
         self.enter(turn, entry)
         return entry
 

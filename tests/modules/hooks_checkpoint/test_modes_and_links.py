@@ -219,8 +219,8 @@ async def test_going_back_follows_no_link_that_a_command_puts_there_meanwhile(
     before = {each.name: (each.read_text(), mode(each)) for each in outside.iterdir()}
     add = CopyStore.add
 
-    def then(*arguments: Any) -> object:
-        found = add(*arguments)
+    def then(*arguments: Any, **more: Any) -> object:
+        found = add(*arguments, **more)
         if not pkg.is_symlink():
             pkg.rename(session.root / "moved")
             pkg.symlink_to(outside)

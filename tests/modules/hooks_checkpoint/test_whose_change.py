@@ -1,5 +1,6 @@
 """Whose a change is that came while a command ran."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +96,47 @@ async def test_what_another_call_wrote_while_a_command_ran_is_the_agents(tmp_pat
     await hooks.emit("tool:post", data)
     said = await conflicts(session)
     assert said["app.py"] == "" and "make other" in said["made"]
+
+
+async def test_what_a_command_may_have_planted_comes_back_only_by_force(tmp_path: Path):
+    session = await opened(tmp_path, own_seconds=600)
+    root = session.root
+    for words in (["init", "-q"], ["config", "core.hooksPath", "checks"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    (root / ".tool-versions").write_text("one")
+    subprocess.run(["git", "add", ".tool-versions"], cwd=root, check=True)
+    planted = [".envrc", ".vscode/tasks.json", "checks/pre-push", "lib/sitecustomize.py"]
+    for name in planted:
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("planted")
+    (root / ".github").symlink_to("web")
+    planted.append(".github")
+
+    def moved_aside() -> None:
+        for name in planted:
+            (root / name).unlink()
+        (root / ".tool-versions").write_text("two")
+
+    await session.turn("x")
+    await session.command("make test", moved_aside)
+    found = await conflicts(session)
+    assert found.pop(".tool-versions") == "", "git has it, and it is there"
+    assert sorted(found) == sorted(planted)
+    assert all("a command in the sandbox may have made it" in why for why in found.values())
+    (checkpoint,) = await session.listed()
+    done = await session.restore(checkpoint["id"])
+    assert (done["restored"], done["conflicts"]) == ([".tool-versions"], sorted(planted))
+    assert not any((root / name).exists() for name in planted)
+    done = await session.restore(checkpoint["id"], force=[".envrc"])
+    assert done["restored"] == [".envrc"] and session.read(".envrc") == "planted"
+
+
+async def test_what_going_back_took_away_is_brought_back_as_what_it_was(tmp_path: Path):
+    session = await opened(tmp_path, own_seconds=600)
+    await session.turn("x", write("AGENTS.md", "by hand"))
+    await session.command("make x", lambda: (session.root / ".envrc").write_text("planted"))
+    (checkpoint,) = await session.listed()
+    done = await session.restore(checkpoint["id"])
+    assert done["removed"] == [".envrc", "AGENTS.md"]
+    again = await session.restore(done["id"])
+    assert (again["restored"], again["conflicts"]) == (["AGENTS.md"], [".envrc"])

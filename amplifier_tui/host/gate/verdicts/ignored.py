@@ -6,12 +6,12 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.files.nearby import is_made_anew
 from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.shell import ProgramRun, programs_of
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.base.text import one_line
-from amplifier_tui.host.gate.calls.git_writing import git_words
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.rules.matching import Part
