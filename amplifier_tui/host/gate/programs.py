@@ -63,9 +63,11 @@ _SYSTEM: Final = by_name(
         ("low", "makes files", "touch"),
         ("medium", "writes files", "tee"),
         ("high", "copies files, maybe over the network", "rsync"),
-        ("high", NETWORK, "curl wget nc ncat netcat socat telnet ftp sftp scp"),
+        ("high", NETWORK, "curl wget aria2c http https xh xhs nc ncat netcat socat telnet"),
+        ("high", NETWORK, "ftp lftp tftp sftp scp nmap ssh-copy-id websocat grpcurl"),
         ("high", "runs a command on another machine", "ssh"),
-        ("medium", NETWORK, "ping dig nslookup"),
+        ("medium", NETWORK, "ping ping6 fping dig drill delv nslookup host whois finger mtr"),
+        ("medium", NETWORK, "traceroute traceroute6 tracepath ssh-keyscan"),
         ("high", INSTALLS, "apt apt-get dnf yum pacman brew snap gem"),
         ("high", REMOTE, "kubectl helm terraform aws gcloud az"),
         ("medium", "runs containers", "docker podman"),
@@ -137,6 +139,11 @@ def judge_program(program: str, arguments: tuple[str, ...]) -> Verdict:
             return "high", (INSTALLS,)
         return BUILDS if subcommand in ("run", "test", "exec", "start", "build") else UNKNOWN
     return BUILDS if program in _BUILDERS else UNKNOWN
+
+
+def talks_to_operands(program: str) -> bool:
+    """Whether operands of a program name the machines that it talks to."""
+    return program in _SYSTEM and _SYSTEM[program][1] == NETWORK
 
 
 def rule_prefix(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -110,6 +110,15 @@ def test_an_explanation_names_the_rule_that_nearly_decides(
     assert bool(found.near) is near
 
 
+def test_of_an_address_it_is_said_that_the_rule_does_not_name_it(tmp_path: Path) -> None:
+    found = explain(
+        Gate(tmp_path, lambda: book("bash(dig *)"), "ask"), "bash", {"command": "dig a.b"}, ()
+    )
+    assert found.near == (
+        "the rule bash(dig *) covers no address that it does not name; bash(dig a.b) would cover it"
+    )
+
+
 def test_of_a_file_deeper_down_the_rule_for_the_top_folder_is_named(tmp_path: Path) -> None:
     def near(path: str) -> str:
         described = describe_call("write_file", {"file_path": path, "content": ""}, tmp_path)

@@ -1,7 +1,8 @@
 """A rule that nearly covers a call: why it does not, and which one would."""
 
-from amplifier_tui.base.shell import options_missing
+from amplifier_tui.base.shell import options_missing, programs_of
 from amplifier_tui.host.gate.risk import severity
+from amplifier_tui.host.gate.rules.addresses import names_address
 from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_tool
 from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
@@ -64,6 +65,8 @@ def _why(rule: Rule, begin: tuple[str, ...], part: Part, what: str) -> str:
         why, better = f"does not cover what is of {part.judgement.risk} risk", exact
     elif is_guarded(part):
         why, better = "does not cover what configures programs, and keys", exact
+    elif part.command and any(names_address(run, begin) for run in programs_of(part.command)):
+        why, better = "covers no address that it does not name", exact
     else:
         why = "covers further operands in the workspace, and not all that is in this command"
         better = exact
