@@ -65,7 +65,7 @@ class GateDecision:
         mode: The mode in which it was decided.
         by_mode: The mode alone decided.
         by_hook: A hook did, before the gate.
-        lends: By what the hooks are known that would have the network as well; empty for none.
+        lends: By what is known what would have the network as well; empty for nothing.
     """
 
     verdict: Verdict
@@ -234,7 +234,7 @@ class Gate:
         """Why rules don't grant a command line the network: something else would have it too.
 
         Returns:
-            Why, and by what hooks are known of which that is so.
+            Why, and by what that is known of which it is so.
         """
         needing = _needing_network(description)
         if not needing:
@@ -243,8 +243,7 @@ class Gate:
             return by_line, ""
         from amplifier_tui.host.gate.verdicts.hooked import lent_to_hooks
 
-        why, lends = lent_to_hooks(needing)
-        return ("", "") if lends in self.lent else (why, lends)
+        return lent_to_hooks(needing, self.lent)
 
     def touched(self, tool: str, arguments: Mapping[str, Any]) -> Touched:
         """Return what a call's arguments are about now; looks at the files."""

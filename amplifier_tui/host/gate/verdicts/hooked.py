@@ -5,8 +5,9 @@ A hook itself no agent may change; what it runs, such as tests, an agent changes
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +15,14 @@ from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.repositories.settings import places_of_hooks, programs_named_by_settings
-from amplifier_tui.base.shell import ShellCommand, programs_of, read_shell_line
+from amplifier_tui.base.shell import ProgramRun, ShellCommand, programs_of, read_shell_line
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.host.gate.rules.matching import Part
+from amplifier_tui.host.gate.verdicts.installs import run_by_install
+from amplifier_tui.host.gate.verdicts.package_scripts import Ran
 
 _MOST_BYTES: Final = 100_000
+_MOST_NAMED: Final = 3
 _FETCHING: Final = frozenset({"pre-auto-gc", "reference-transaction"})
 _OF_COMMAND: Final = {
     "fetch": _FETCHING,
@@ -49,33 +53,44 @@ _PASSES_ON: Final = re.compile(r"\. \"(?:\$\(dirname (?:-- )?\"\$0\"\)|\$\{0%/\*
 """The whole of what husky puts there for each hook, to run the one of that name if there is one."""
 
 
-def lent_to_hooks(parts: Iterable[Part]) -> tuple[str, str]:
-    """Return which hook would have the network too that parts of a command line need. Blocking.
+def lent_to_hooks(parts: Iterable[Part], known: Container[str] = ()) -> tuple[str, str]:
+    """Return what would have the network too that parts of a command line need. Blocking.
+
+    Hooks of git, and what of the workspace is run by what installs.
 
     Args:
         parts: Those that need it.
+        known: By what such things are known that may have it.
 
     Returns:
-        Why that is to be asked about, and by what it is the same the next time; empty for no hook.
+        Why that is to be asked about, and by what it is the same the next time; empty for nothing.
     """
     for part in parts:
         runs = [] if part.command is None else programs_of(part.command)
-        for run in (each for each in runs if each.program == "git"):
-            options, name, words = git_words(run.arguments)
-            names = _OF_COMMAND.get(name, _OF_OTHERS)
-            if name == "push" and "--no-verify" in words:
-                names -= {"pre-push"}
-            for here in part.folders if names else ():
-                hooks = sorted(_hooks(here.folder.joinpath(*git_folders(options)), names))
-                if hooks:
-                    texts = (f"{hook}\0{text}\0" for hook, text in hooks)
-                    key = sha256("".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
-                    called = [_called(hook, names) for hook, _ in hooks]
+        for run, here in product(runs, part.folders):
+            lent = _of_git(run, here.folder) if run.program == "git" else run_by_install(run, here)
+            if found := sorted(lent):
+                texts = (f"{place}\0{text}\0" for place, _, text in found)
+                key = sha256("".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+                if key not in known:
+                    called = list(dict.fromkeys(said for _, said, _ in found))
                     return _why(part, called), key
     return "", ""
 
 
+def _of_git(run: ProgramRun, folder: Path) -> Iterator[Ran]:
+    options, name, words = git_words(run.arguments)
+    names = _OF_COMMAND.get(name, _OF_OTHERS)
+    if name == "push" and "--no-verify" in words:
+        names -= {"pre-push"}
+    if names:
+        for hook, text in _hooks(folder.joinpath(*git_folders(options)), names):
+            yield hook, _called(hook, names), text
+
+
 def _why(part: Part, names: list[str]) -> str:
+    if len(names) > _MOST_NAMED:
+        names = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"]
     return (
         f"the network that `{part.text[:80]}` needs would be there for {' and '.join(names)} too, "
         "and so for "
