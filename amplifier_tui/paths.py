@@ -4,16 +4,12 @@
 platform's own config, state and log directories.
 """
 
-import os
 from pathlib import Path
 
+from amplifier_tui.base import homes
+from amplifier_tui.base.homes import amplifier_home as amplifier_home
+
 _APP = "amplifier-tui"
-
-
-def amplifier_home() -> Path:
-    """Return the Amplifier home: `$AMPLIFIER_HOME`, else `~/.amplifier`."""
-    value = os.environ.get("AMPLIFIER_HOME")
-    return Path(os.path.expanduser(value)).resolve() if value else Path.home() / ".amplifier"
 
 
 def project_slug(cwd: Path) -> str:
@@ -48,20 +44,26 @@ def shipped_themes_dir() -> Path:
 
 def user_config_dir() -> Path:
     """Return our own config directory (preferences, keymap, user themes); may not exist yet."""
-    import platformdirs
-
-    return platformdirs.user_config_path(_APP, appauthor=False)
+    return homes.home("config", lambda: _platform("config"))
 
 
 def user_state_dir() -> Path:
     """Return our own state directory (prompt history, approval rules); may not exist yet."""
-    import platformdirs
-
-    return platformdirs.user_state_path(_APP, appauthor=False)
+    return homes.home("state", lambda: _platform("state"))
 
 
 def user_log_dir() -> Path:
     """Return our own log directory; may not exist yet."""
+    return homes.home("log", lambda: _platform("log"))
+
+
+def keep_homes() -> None:
+    """Have all these folders stay what they are, whatever modules do to the environment."""
+    homes.keep_homes(user_config_dir, user_state_dir, user_log_dir)
+
+
+def _platform(name: str) -> Path:
     import platformdirs
 
-    return platformdirs.user_log_path(_APP, appauthor=False)
+    find = getattr(platformdirs, f"user_{name}_path")
+    return Path(find(_APP, appauthor=False))

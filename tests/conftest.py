@@ -15,6 +15,7 @@ os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
 import pytest
 from hypothesis import settings
 
+from amplifier_tui.base import homes
 from tests.compiling import compile_a_share
 from tests.homes import home_variables
 
@@ -74,6 +75,8 @@ def own_home(
     home = _unused_homes.pop() if _unused_homes else tmp_path_factory.mktemp("home")
     for name, folder in home_variables(home).items():
         monkeypatch.setenv(name, folder)
+    # Each test is a program of its own, which keeps its homes.
+    monkeypatch.setattr(homes, "_kept", None)
     # A pytest that a test runs would spend most of its time importing plugins it has no use for.
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in _PLUGINS))
     for name in _KEYS:

@@ -22,7 +22,7 @@ ONE_KIND: dict[str, str] = {}
 
 MAY_IMPORT = {
     "base": set(),
-    "paths": set(),
+    "paths": {"base"},
     "kernel": {"base"},
     "foundation": {"kernel", "base", "paths"},
     "context": {"kernel", "base", "paths"},

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.base.homes import amplifier_home, user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
@@ -18,8 +19,7 @@ _CREDENTIALS = lazy_pattern(r"(://)[^/@\s]*:[^/@\s]*@")
 
 def get_amplifier_home() -> Path:
     """Return the Amplifier home: `$AMPLIFIER_HOME`, else `~/.amplifier`."""
-    value = os.environ.get("AMPLIFIER_HOME")
-    return Path(os.path.expanduser(value)).resolve() if value else Path.home() / ".amplifier"
+    return amplifier_home()
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,7 @@ def enclosing_bundle_folder(start: Path) -> Path | None:
     root.
     """
     folder = (start if start.is_dir() else start.parent).resolve()
-    home = _real_path(str(Path.home()))
+    home = _real_path(str(user_home()))
     while folder not in (home, folder.parent):
         if bundle_file_in(folder) is not None:
             return folder

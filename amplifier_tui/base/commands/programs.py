@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.homes import user_home
+
 __all__ = [
     "INTERPRETER",
     "find_program",
@@ -170,7 +172,7 @@ def _own_code(project: Path, prefix: Path, folder: str, _loaded: int) -> tuple[P
 
 def _left_out() -> list[Path]:
     # Whoever works on all of the home, or the disk, has its programs there.
-    home = _resolved(Path.home())
+    home = _resolved(user_home())
     return [each for each in (*_projects, _resolved(Path())) if not home.is_relative_to(each)]
 
 

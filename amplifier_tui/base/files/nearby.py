@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.protected import configuring, holds_secrets_at
 
@@ -306,7 +307,7 @@ def obeyed_from_home(folder: Path) -> tuple[Path, ...]:
     Args:
         folder: Absolute, without links.
     """
-    home = Path.home()
+    home = user_home()
     if home.is_relative_to(folder):
         # There each file counts by its own name.
         return ()

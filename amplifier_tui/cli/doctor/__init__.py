@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from amplifier_tui.base.commands.as_typed import as_typed
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.cli.bundle import common
 from amplifier_tui.cli.doctor.findings import Diagnosis, State, worst
 from amplifier_tui.cli.layout import paragraph, table_rows
@@ -114,7 +115,7 @@ def _is_light() -> bool | None:
 
 def _readable(findings: list[Diagnosis], redactor: "Redactor") -> list[Diagnosis]:
     """Return findings without secrets, and with the home as `~`."""
-    redact, home = redactor.text, str(Path.home())
+    redact, home = redactor.text, str(user_home())
 
     def plain(text: str) -> str:
         return redact(text).replace(f"{home}/", "~/")

@@ -6,12 +6,12 @@ from typing import Final, Literal, TypeVar
 
 from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.base.text import one_line, unsaid, with_remedy
-from amplifier_tui.base.wakeup import Wakeup
 from amplifier_tui.cli.plain import commands, questions
 from amplifier_tui.cli.plain.choices import Next, NumberedQuestion
 from amplifier_tui.cli.plain.lines import CUT, LineReader, LineWriter, TypedLine
 from amplifier_tui.cli.plain.telling import STOPPING, EventTeller, held_words
 from amplifier_tui.cli.plain.waiting_questions import WaitingQuestions
+from amplifier_tui.cli.wakeup import Wakeup
 from amplifier_tui.host.client import OpenRequest, SessionClient
 from amplifier_tui.host.events import (
     MAIN_LANE,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, unsaid, with_remedy
-from amplifier_tui.base.wakeup import Wakeup
 from amplifier_tui.cli.run.conversation import RunConversation
 from amplifier_tui.cli.run.speaking import Speaker
 from amplifier_tui.cli.waiting_modules import WaitingModules
+from amplifier_tui.cli.wakeup import Wakeup
 from amplifier_tui.host.client import (
     Decision,
     OpenRequest,

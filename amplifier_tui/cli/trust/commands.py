@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.cli.bundle import common
 from amplifier_tui.cli.layout import paragraph, table
 
@@ -97,7 +98,7 @@ def add(context: click.Context, who: str) -> None:
         if folder.is_dir():
             file.add(folders=(folder,))
             click.echo(f"{folder.resolve()} counts as your own now.")
-            if Path.home().resolve().is_relative_to(folder.resolve()):
+            if user_home().resolve().is_relative_to(folder.resolve()):
                 words = "it trusts everything below it, also what is cloned there. To undo it:"
                 common.complain("Warning", f"{words} trust forget {folder.resolve()}", "yellow")
         elif publisher(f"git+https://{who.strip('/')}/x") == who.strip("/").lower():

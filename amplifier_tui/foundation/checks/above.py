@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.foundation.report import ReportItem
 
 _FOR_AGENTS: Final = ("AGENTS.md", "CLAUDE.md", ".amplifier")
@@ -18,7 +19,7 @@ def report_above(working_dir: Path) -> Iterator[ReportItem]:
     Args:
         working_dir: Absolute.
     """
-    home = Path.home()
+    home = user_home()
     for folder in (working_dir, *working_dir.parents):
         if folder == home:
             # Dotfiles in a repository are nobody's project.

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.protected import IN_AMPLIFIER_HOME, secret_homes
 from amplifier_tui.foundation.paths import get_amplifier_home
 
@@ -26,7 +27,7 @@ def holds_users_secrets(path: Path) -> bool:
         return False  # nothing that could be read
     if found.name.casefold() == _KEYS:
         return True
-    places = _places(Path.home(), get_amplifier_home(), *map(os.environ.get, _VARIABLES))
+    places = _places(user_home(), get_amplifier_home(), *map(os.environ.get, _VARIABLES))
     return not places.isdisjoint((found, *found.parents))
 
 

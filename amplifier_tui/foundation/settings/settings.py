@@ -11,6 +11,7 @@ from typing import Any, Final
 import yaml
 
 from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.dicts import get_nested, module_key, texts_listed, united
@@ -81,7 +82,7 @@ class SettingsFiles:
         if self.project is None:
             return None
         folder = self.project / ".amplifier"
-        if self.project.resolve() == Path.home().resolve() and not folder.is_dir():
+        if self.project.resolve() == user_home().resolve() and not folder.is_dir():
             return None
         if scope is Scope.LOCAL:
             return folder / "settings.local.yaml"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from amplifier_tui.base.git import git_output
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.foundation.exceptions import BundleNotFoundError, GitCloneTimeoutError
 from amplifier_tui.foundation.paths import is_full_commit, redact_uri
@@ -189,7 +190,7 @@ async def _run(
     }
     env.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o ControlMaster=no")
     # Not in the project: its own configuration may name another server, and programs to run.
-    folder = cwd or Path(Path.home().anchor)
+    folder = cwd or Path(user_home().anchor)
     return await run_process(
         ["git", *options, *args], timeout=timeout, cwd=folder, env=env, on_line=on_line
     )

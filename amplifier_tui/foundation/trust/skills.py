@@ -9,6 +9,7 @@ from typing import Any, Final
 import yaml
 
 from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.secrets import replace_secrets
 from amplifier_tui.base.text import shortened
 from amplifier_tui.foundation.bundle.entries import entries_of
@@ -43,7 +44,7 @@ def review_skills(bundle: BundleData, review: TrustReview) -> None:
     asking = _Asking(bundle, review)
     places = [review.places.project / name for name in OF_PROJECT]
     # Who works in the home folder has there what is the user's own.
-    users = [*(Path.home() / name for name in OF_PROJECT), review.places.home / "skills"]
+    users = [*(user_home() / name for name in OF_PROJECT), review.places.home / "skills"]
     own = [text for place in places if place not in users for text in asking.usable(place)]
     for entry in entries:
         config = entry.data.get("config") or {}

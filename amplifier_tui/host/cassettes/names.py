@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.messages.sub_sessions import SUB_SESSION_ID
 
 _STANDS: Final = re.compile(r"\{\{(?:[a-z]+|agent:[^{}\s]{1,300})\}\}")
@@ -89,7 +90,7 @@ def run_names(
             "project": project_dir if project_dir != working_dir else "",
             "folder": folder,
             "session": folder.name,
-            "home": Path.home(),
+            "home": user_home(),
         },
         {"project": "workspace"} if in_copy else None,
     )

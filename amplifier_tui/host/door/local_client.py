@@ -339,9 +339,11 @@ class LocalClient:
         """
         if self._service is None:
             from amplifier_tui import compat
+            from amplifier_tui.paths import keep_homes
 
-            # Before any module is loaded that imports `amplifier_core`.
+            # Before any module is loaded: it may import `amplifier_core`, or set variables.
             compat.install()
+            keep_homes()
             from amplifier_tui.host.door.service import Service
 
             self._service = Service(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.text import one_line
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.paths import is_there
@@ -120,7 +121,7 @@ def _project(workspace: Path) -> Path:
 
     The home folder is none, whatever is kept in it.
     """
-    home = resolved(Path.home())
+    home = resolved(user_home())
     for folder in (workspace, *workspace.parents):
         if folder == home or folder in home.parents:
             break

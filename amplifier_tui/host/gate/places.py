@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files.under import is_under
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import (
     configures,
@@ -86,13 +87,13 @@ def can_be_allowed(place: PathPlace) -> bool:
     if not place.outside or place.secret:
         return False
     _, *own = _homes(*map(os.environ.get, _DECIDING))
-    secrets = map(resolved, secret_homes(Path.home()))
+    secrets = map(resolved, secret_homes(user_home()))
     return not any(is_under(place.path, never) for never in (*_MADE_UP, *own, *secrets))
 
 
 def is_root_like(place: PathPlace) -> bool:
     """Whether a place is so high up that deleting it means losing everything."""
-    home = resolved(Path.home())
+    home = resolved(user_home())
     return place.path == Path(place.path.anchor) or place.path == home or place.path in home.parents
 
 
@@ -148,4 +149,4 @@ def _own(path: Path, root: Path) -> str:
 def _homes(*_: str | None) -> tuple[Path, ...]:
     """Return the user's home and the folders of this program, without links."""
     own = (amplifier_home(), user_config_dir(), user_state_dir(), user_log_dir())
-    return tuple(map(resolved, (Path.home(), *own)))
+    return tuple(map(resolved, (user_home(), *own)))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.config import SettingProblem, SettingsError
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.protected import is_obeyed
 
 WORKING_DIR_CAPABILITY: Final = "session.working_dir"
@@ -113,7 +114,7 @@ def _roots(coordinator: Any, project: Path) -> list[Path]:
         platformdirs.user_log_path("amplifier-tui", appauthor=False).resolve(),
     ]
     # Who works in the home folder does not give all of it away.
-    if not Path.home().resolve().is_relative_to(project):
+    if not user_home().resolve().is_relative_to(project):
         roots.append(project)
     return list(dict.fromkeys(roots))
 

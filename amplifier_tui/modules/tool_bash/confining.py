@@ -36,6 +36,7 @@ from amplifier_tui.base.commands.sandbox import (
 from amplifier_tui.base.files.nearby import secrets_nearby
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT, without_info
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
 from amplifier_tui.base.protected import secret_homes
@@ -316,7 +317,7 @@ class Confining:
                 checkouts(places, workspace),
                 changed_alone=records_files(command[-1]),
             )
-        hidden = [*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment)]
+        hidden = [*secret_homes(user_home()), *terms.hidden, *named_sockets(environment)]
         hidden += listening_sockets(workspace)
         if grant.reading and _shows_contents(command[-1]):
             # What it names of these was asked about; what it comes across was not.

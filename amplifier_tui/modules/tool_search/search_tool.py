@@ -23,6 +23,7 @@ from amplifier_tui.base.config import (
     Seconds,
     SettingsError,
 )
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import IN_AMPLIFIER_HOME, secret_homes
 from amplifier_tui.base.text import printable
@@ -193,7 +194,7 @@ class Places:
 
         Where keys are kept is searched only by a call that names it.
         """
-        root, home = self.root, Path.home()
+        root, home = self.root, user_home()
         given = (resolved(path, root) for path in self._settings.denied_read_paths)
         own = (amplifier_home() / name for name in IN_AMPLIFIER_HOME)
         kept = (*secret_homes(home), *own)

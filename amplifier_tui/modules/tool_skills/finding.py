@@ -5,6 +5,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules.tool_skills.settings import SkillsSettings
 from amplifier_tui.modules.tool_skills.skill import SKILL_FILE, Skill, SkillError, read_skill
@@ -31,7 +32,7 @@ def find_skills(settings: SkillsSettings, project: Path, amplifier_home: Path) -
     found = FoundSkills()
     folders: list[Path] = [Path(text) for text in settings.project_skills]
     if settings.user_skills:
-        folders += [Path.home() / name for name in _IN_HOME]
+        folders += [user_home() / name for name in _IN_HOME]
         folders.append(amplifier_home / "skills")
     for text in settings.skills:
         place = _place(text, project, found)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from amplifier_tui.base.diffs import REPLACED
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.ui.diffs.rows import DiffRows, parse_diff
 from amplifier_tui.ui.state.formats import elapsed, short_path
@@ -130,7 +130,7 @@ def facts(
     `changed` are the lines a diff adds and removes; `brief`: only what is risky about it, and what
     a hook says that is not of the program.
     """
-    home = str(Path.home())
+    home = str(user_home())
     where = [_pair("in", short_path(one_line(request.cwd), home))] if request.cwd else []
     cause = f" · {one_line(request.why, _LONG)}" if request.why else ""
     asked = Content.assemble(_pair("asked by", one_line(request.asker, 80)), (cause, "$text-muted"))
@@ -194,7 +194,7 @@ def why(
     if request.rule and scope == "session":
         rows.append(_pair("until", "the session ends; in no file"))
     elif request.kept_in and not ruled:
-        rows.append(_pair("in", short_path(one_line(request.kept_in), str(Path.home()))))
+        rows.append(_pair("in", short_path(one_line(request.kept_in), str(user_home()))))
     if request.options:
         words = ", ".join(one_line(option, 60) for option in request.options)
         rows.append(_pair("it offers", f"{words} (only Allow grants)"))

@@ -15,6 +15,7 @@ from typing import Final
 from amplifier_tui.base.commands.git_lines.alone import is_of_git_alone
 from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.git import git_output_now
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import secret_homes
 from amplifier_tui.base.repositories.places import path_of_address, remote_address, written_outside
@@ -98,7 +99,7 @@ def _hidden_and_tracked(workspace: Path) -> str:
     """Return what git tracks in a workspace and a command does not see there; empty for nothing."""
     workspace = workspace.resolve()
     # A link is hidden where it leads.
-    for place in map(resolved, secret_homes(Path.home())):
+    for place in map(resolved, secret_homes(user_home())):
         if place.is_relative_to(workspace) and os.path.lexists(place):
             # From the folder it is in: that may be a repository of its own.
             asked = ("--literal-pathspecs", "ls-files", "-z", "--", place.name)

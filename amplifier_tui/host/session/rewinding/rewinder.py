@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.jsonl import StoredRows
 from amplifier_tui.host.events import Level, RewindScope, Rewound
 from amplifier_tui.host.messages import typed_prompt
@@ -200,7 +201,7 @@ class Rewinder:
             self._say("info", "There is nothing to bring back: the session did not go back")
             return
         if taken.lines and self._store.rows != taken.rows:
-            kept, home = self._store.folder / REWINDS, Path.home()
+            kept, home = self._store.folder / REWINDS, user_home()
             inside = kept.is_relative_to(home)
             words = "The conversation has gone on since; what was taken back is kept in "
             words += f"~/{kept.relative_to(home)}" if inside else str(kept)

@@ -6,6 +6,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any, Final
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.settings.settings import Scope, SettingsFiles, load_settings
 from amplifier_tui.host.imported_cards import OriginName
@@ -91,7 +92,7 @@ def _codex() -> Iterator[ImportedFile]:
 
 def _home(variable: str, usual: str) -> Path:
     given = os.environ.get(variable)
-    return Path(os.path.expanduser(given)) if given else Path.home() / usual
+    return Path(os.path.expanduser(given)) if given else user_home() / usual
 
 
 def _folders(path: Path) -> list[Path]:

@@ -23,6 +23,7 @@ from amplifier_tui.base.files.nearby import (
     obeyed_from_home,
     target_of,
 )
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.protected import configures_as_link, configuring, starts_from_home
 from amplifier_tui.base.repositories.settings import places_named_by_settings
 from amplifier_tui.modules.tool_bash.sandbox.aside import Reopening
@@ -91,10 +92,9 @@ class Look:
         self._appearing: dict[Path, str] = {}
         """What counts where it was not there before, and where it leads."""
         self._of_another: set[Path] = set()
-        self._loose: set[Path] = set()
-        self._forgotten: set[Path] = set()
+        self._loose, self._forgotten = set[Path](), set[Path]()
         self._renames = Renames(())
-        self._home = Path.home().resolve()
+        self._home = user_home().resolve()
         self._on_path = folders_on_path(workspace)
         self._first = before is None
         self._began = time.time_ns()

@@ -2,7 +2,6 @@
 
 import asyncio
 from concurrent.futures import Future
-from pathlib import Path
 
 from textual import events
 from textual.content import Content
@@ -10,6 +9,7 @@ from textual.message import Message
 from textual.style import Style
 from textual.widgets import Static
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.host.events import ApprovalRequested, Scope
 from amplifier_tui.ui.state.formats import plural, short_path
@@ -140,7 +140,7 @@ class ScopeRow(Static):
         brief = len(whole.wrap(width)) > len(said.wrap(width))
         more = [_reach_words(reach, brief=brief)] if reach is not None else []
         if self.scope in ("project", "always") and request.kept_in:
-            path = short_path(one_line(request.kept_in), str(Path.home()))
+            path = short_path(one_line(request.kept_in), str(user_home()))
             more.append(Content.styled(f" · kept in {path}", "$text-muted"))
         return Content.assemble(said, *more)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import time
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.ui.dialogs.approval_words import RISK
 from amplifier_tui.ui.dialogs.parts.scope_row import SCOPES
@@ -179,4 +179,4 @@ def _pair(label: str, value: str) -> Content:
 
 
 def _path(text: str) -> str:
-    return short_path(one_line(text, 300), str(Path.home()))
+    return short_path(one_line(text, 300), str(user_home()))

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from textual.content import Content
 
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.ui.dialogs.trust.picks import FOLDER, About, TrustPicks, owner_of
@@ -163,7 +163,7 @@ def _shown(text: str) -> str:
 
 def _path(text: str, folder: str = "") -> str:
     inside = text.removeprefix(f"{folder}/") if folder else text
-    return _shown(short_path(inside, str(Path.home()))) if text else ""
+    return _shown(short_path(inside, str(user_home()))) if text else ""
 
 
 @lru_cache(4096)

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from amplifier_tui.base.wakeup import Wakeup
+from amplifier_tui.cli.wakeup import Wakeup
 
 
 def test_a_call_before_the_wait_is_not_lost_and_several_count_as_one() -> None:
