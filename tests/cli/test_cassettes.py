@@ -57,6 +57,21 @@ def test_a_session_is_recorded_without_secrets_and_names_of_folders(
     assert "is there already" in capsys.readouterr().err
 
 
+def test_a_session_that_kept_a_secret_from_the_model_replays_without_a_difference(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.bundle(
+        script=calling({"leak": {}}, then="Done: {{output}}"), hooks=(("hooks-redaction", {}),)
+    )
+    driver = Driver(project.folder)
+    driver.open("test")
+    driver.turn("what is the key?")
+    driver.close()
+    path = cassette(project)
+    assert "no difference" in capsys.readouterr().out
+    assert play(project, "replay", path) == 0
+
+
 def test_a_replay_leaves_no_session_and_tells_its_outcome_by_its_exit_status(
     project: Project, own_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.messages.sub_sessions import SUB_SESSION_ID
+from amplifier_tui.host.redaction import REDACTED
 
 _STANDS: Final = re.compile(r"\{\{(?:[a-z]+|agent:[^{}\s]{1,300})\}\}")
 _VOLATILE: Final = (
@@ -19,6 +20,9 @@ _VOLATILE: Final = (
     # What a model is told of the repository, line by line.
     (re.compile(r"^Git: branch [^\n]*(?:\n  [^\n]*)*", re.M), "{{git}}"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"), "{{uuid}}"),
+    # Hooks name the kind of secret they take out. Who takes it out of the log does not, and the
+    # hook can't tell it any more from what is left.
+    (re.compile(r"\[REDACTED:[\w-]+\]"), REDACTED),
 )
 
 
@@ -97,7 +101,7 @@ def run_names(
 
 
 def steady(text: str) -> str:
-    """Return a text without dates, times, durations and the state of a repository."""
+    """Return a text without what differs from run to run, and without the kinds of secrets."""
     for pattern, stands in _VOLATILE:
         text = pattern.sub(stands, text)
     return text
