@@ -22,8 +22,8 @@ Capabilities:
         something is staged that was not then; None where it is the same, or not known: git is
         never taken back), and ``files``: dicts with ``path``, ``action``
         (``restored``, ``removed`` or ``unchanged``), ``conflict`` (why it is not done unless
-        forced), ``perhaps`` (the conflict is no more than that it changed while a command ran that
-        does not name it, perhaps by the user), ``problem`` (why it can't be done), ``command`` and
+        forced), ``perhaps`` (the conflict is no more than that it changed while a command ran,
+        perhaps by the user), ``problem`` (why it can't be done), ``command`` and
         ``note`` (what it becomes again beside its content: ``mode 755``, ``link to a.py``).
     ``checkpoint.content``: async function ``(id, path)``; returns the bytes a file is put back to,
         of a link where it leads; None where it did not exist.
@@ -41,7 +41,8 @@ Config:
         argument with the path.
     compare_commands: Whether the workspace is compared around commands. Default true.
     own_seconds: What changed while a command ran is its own where it took less than that; where it
-        took longer, only what its text names is sure to be. Default 2.
+        took longer, only what its text names is sure to be, as long as that was not written again
+        after a pause of half of that. Default 2.
     max_file_bytes: Larger files are not copied. Default 5000000.
     max_binary_bytes: The same for files that are no text. Default 1000000.
     max_total_bytes: Most that is kept for a session. Default 200000000.

@@ -29,7 +29,6 @@ from amplifier_tui.modules.hooks_checkpoint.going_back import (
     returns,
     standing,
 )
-from amplifier_tui.modules.hooks_checkpoint.naming import named_files
 from amplifier_tui.modules.hooks_checkpoint.states import same, state
 from amplifier_tui.modules.hooks_checkpoint.store import ChangedTurn, CopyStore, inside
 
@@ -38,7 +37,6 @@ logger = logging.getLogger(__name__)
 STORE_CAPABILITY: Final = "checkpoint.store"
 _CONTINUE: Final = HookResult(action="continue")
 _PROMPT: Final = 200
-_COMMAND: Final = 60
 
 
 def _chosen_folder(coordinator: Any, settings: CheckpointSettings) -> Path | None:
@@ -81,7 +79,7 @@ class Checkpoints:
             self._turn = None
             self._changing.clear()
             self._calls.clear()
-            self._looks.clear()
+            self._end_looks()
             self._denied.clear()
             if self._settings.compare_commands and self._warning is None:
                 # Beside the first request: git may take its time.
@@ -105,7 +103,7 @@ class Checkpoints:
         if files:
             await owner._copy(call, files)
         elif self._settings.compare_commands and (command := command_of(tool, given)):
-            await owner._look(call, " ".join(command.split())[:_COMMAND])
+            await owner._look(call, command)
         return _CONTINUE
 
     async def asked(self, event: str, data: dict[str, Any]) -> HookResult:
@@ -121,7 +119,7 @@ class Checkpoints:
         if call and (files := owner._calls.get(call)):
             await owner._copy(call, files)
         elif call and (look := owner._looks.get(call)):
-            await owner._look(call, look.command)
+            await owner._look(call, look.text)
         return _CONTINUE
 
     async def denied(self, event: str, data: dict[str, Any]) -> HookResult:
@@ -129,7 +127,8 @@ class Checkpoints:
         call, owner = str(data.get("tool_call_id") or ""), self._owner
         if call:
             owner._denied.add(call)
-            if owner._looks.pop(call, None) is not None:
+            if (look := owner._looks.pop(call, None)) is not None:
+                look.end_watch()
                 await owner._end(call)
             await owner._note(owner._calls.pop(call, []), ran=False)
         return _CONTINUE
@@ -143,11 +142,11 @@ class Checkpoints:
             return _CONTINUE
         look = owner._looks.pop(call, None)
         if look is not None:
+            look.end_watch()
             took = time.monotonic() - look.clock
             given = given if isinstance(given, Mapping) else {}
             look.goes_on = in_background(given)
-            own = took < self._settings.own_seconds
-            await owner._compare(call, look, None if own else command_of(tool, given))
+            await owner._compare(call, look, is_long=took >= self._settings.own_seconds)
             return _CONTINUE
         files = owner._calls.pop(call, None)
         if files is None:
@@ -224,20 +223,23 @@ class Checkpoints:
                 except OSError as error:
                     logger.warning("What became of %s is not noted: %s", file, error)
 
-    async def _look(self, call: str, command: str) -> None:
-        """Look at the workspace before a command."""
+    async def _look(self, call: str, text: str) -> None:
+        """Look at the workspace before a command, and at what it names while it runs."""
         async with self._lock:
+            if (known := self._looks.get(call)) is not None:
+                known.end_watch()
             try:
                 store = await self._opened()
                 if self._compared is None:
                     self._compared = WorkspaceFiles(self._workspace())
-                self._looks[call] = await asyncio.to_thread(
-                    self._compared.look, command, store, self._settings.limits
+                look = self._looks[call] = await asyncio.to_thread(
+                    self._compared.look, text, store, self._settings.limits
                 )
                 turn = await self._began(store)
-                await asyncio.to_thread(store.note_began, turn, call, command)
+                await asyncio.to_thread(store.note_began, turn, call, look.command)
+                look.begin_watch(self._workspace(), self._settings.own_seconds)
             except OSError as error:
-                self._looks[call] = WorkspaceLook(command, problem=error.strerror or str(error))
+                self._looks[call] = WorkspaceLook(text, problem=error.strerror or str(error))
 
     async def _end(self, call: str) -> None:
         """Note that a command does not run, or not yet."""
@@ -249,11 +251,11 @@ class Checkpoints:
             except OSError as error:
                 logger.warning("That a command did not run is not noted: %s", error)
 
-    async def _compare(self, call: str, look: WorkspaceLook, long: str | None) -> None:
+    async def _compare(self, call: str, look: WorkspaceLook, *, is_long: bool) -> None:
         """Note what a command changed.
 
         Args:
-            long: Where it ran so long that somebody else may have changed files, its whole text.
+            is_long: It ran so long that somebody else may have changed files.
         """
         async with self._lock:
             try:
@@ -264,10 +266,9 @@ class Checkpoints:
                         self._compared.changes, look, store, self._settings.limits
                     )
                 doubtful: set[Path] = set()
-                if long is not None:
+                if is_long and look.writes is not None:
                     doubtful = {entry.path for entry in found}
-                    root = self._workspace()
-                    doubtful -= await asyncio.to_thread(named_files, long, doubtful, root)
+                    doubtful -= await asyncio.to_thread(look.writes.own, doubtful)
                 for entry in found:
                     # A file tool is at it otherwise.
                     if self._changing[entry.path] < 1:
@@ -285,8 +286,14 @@ class Checkpoints:
             except OSError as error:
                 logger.warning("What a command changed is not noted: %s", error)
 
+    def _end_looks(self) -> None:
+        for look in self._looks.values():
+            look.end_watch()
+        self._looks.clear()
+
     def stop(self) -> None:
         """Look at nothing any more."""
+        self._end_looks()
         if self._warning is not None:
             self._warning.cancel()
 

@@ -5,6 +5,7 @@ since. All others are copied before the command runs. Ignored files are not look
 repository inside, such as a submodule, it is only told whether something in it changed.
 """
 
+import asyncio
 import os
 import stat
 import time
@@ -20,6 +21,7 @@ from amplifier_tui.base.protected import holds_secrets
 from amplifier_tui.modules.hooks_checkpoint.lost import GitHoldings, kept_now, losses
 from amplifier_tui.modules.hooks_checkpoint.states import PERMISSIONS
 from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits, CopyStore, FileEntry
+from amplifier_tui.modules.hooks_checkpoint.watching import NamedWrites
 
 _MOST_LISTED: Final = 20_000
 _MOST_WALKED: Final = 2_000
@@ -28,6 +30,7 @@ _LIST_BYTES: Final = 16_000_000
 _MOST_HELD: Final = 16_000_000
 """Bytes of files that are read from git at once."""
 _MOST_NAMED: Final = 5
+_COMMAND: Final = 60
 _HEAD: Final = 128
 """Bytes that git puts before the content of a file, at most."""
 _CLOCK_NS: Final = 20_000_000
@@ -81,7 +84,7 @@ class WorkspaceLook:
     """The files of a workspace before a command.
 
     Attributes:
-        command: Its beginning, in one line.
+        text: The whole command.
         began: When it began, in ns of the clock that files have; `clock` the same in s of one that
             is never set.
         problem: Why they are not known.
@@ -90,9 +93,10 @@ class WorkspaceLook:
             another one; None where it has too many.
         kept: What the repository has beside the files, if there is one.
         lost: What of that it has no more, in words, when it was compared.
+        writes: What it names, looked at by `watch` while it runs.
     """
 
-    command: str
+    text: str
     began: int = 0
     clock: float = 0.0
     problem: str = ""
@@ -101,6 +105,24 @@ class WorkspaceLook:
     inside: dict[str, int | None] = field(default_factory=dict)
     kept: GitHoldings | None = None
     lost: list[str] = field(default_factory=list)
+    writes: NamedWrites | None = None
+    watch: asyncio.Task[None] | None = None
+
+    @property
+    def command(self) -> str:
+        """Its beginning, in one line."""
+        return " ".join(self.text.split())[:_COMMAND]
+
+    def begin_watch(self, root: Path, own_seconds: float) -> None:
+        """Look at the files that the command names, until `end_watch`."""
+        before = {name: seen.sign for name, seen in self.files.items()}
+        self.writes = NamedWrites(self.text, root, before, own_seconds)
+        self.watch = asyncio.get_running_loop().create_task(self.writes.keep_looking())
+
+    def end_watch(self) -> None:
+        """The command has ended, or does not run."""
+        if self.watch is not None:
+            self.watch.cancel()
 
 
 class WorkspaceFiles:
@@ -112,9 +134,9 @@ class WorkspaceFiles:
         self._inside: list[str] = []
         """Repositories inside, when the files were listed last."""
 
-    def look(self, command: str, store: CopyStore, most: CopyLimits) -> WorkspaceLook:
+    def look(self, text: str, store: CopyStore, most: CopyLimits) -> WorkspaceLook:
         """Look at all files before a command, and copy what git has no copy of."""
-        look = WorkspaceLook(command)
+        look = WorkspaceLook(text)
         listed = self._listed()
         if isinstance(listed, str):
             look.problem = listed

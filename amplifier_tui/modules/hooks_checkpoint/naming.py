@@ -1,5 +1,6 @@
 """Which files a command's text names as its own to write."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -11,6 +12,9 @@ _CHECKS: Final = frozenset(
 )
 """Words that say a command only checks the files it names: what changes in them then is likely the
 user's, who has the same files open."""
+
+_ANEW: Final = frozenset({">", ">|", "&>", ">&"})
+"""How a shell writes a file from its beginning."""
 
 
 def named_files(command: str, paths: Iterable[Path], root: Path) -> set[Path]:
@@ -26,6 +30,40 @@ def named_files(command: str, paths: Iterable[Path], root: Path) -> set[Path]:
         return set()
     texts = [*_texts(command)]
     return {path for path in likely if any(_names(text, path, root, command) for text in texts)}
+
+
+def places_named(command: str, root: Path) -> set[Path]:
+    """Return where the words of a command may make files: below a folder, or one it goes to."""
+    from amplifier_tui.base.shell import read_shell_line
+
+    words: set[str] = set()
+    folders = {""}
+    for each in read_shell_line(command).commands:
+        words.update(each.words, (to.target for to in each.redirections if to.writes))
+        if each.words[:1] == ("cd",):
+            folders.update(each.words[1:])
+    places = (
+        Path(os.path.normpath(root / folder / word))
+        for folder in folders
+        for word in words
+        if "\0" not in folder + word
+    )
+    return {place for place in places if place != root and place.is_relative_to(root)}
+
+
+def streamed_files(command: str, paths: Iterable[Path], root: Path) -> set[Path]:
+    """Return those of some files that one pipeline, all of a line's work, writes anew.
+
+    It has them open until it ends.
+    """
+    from amplifier_tui.base.shell import only_looks, read_shell_line
+
+    working = [each for each in read_shell_line(command).commands if not only_looks(each.words)]
+    if len({each.pipeline or id(each) for each in working}) != 1:
+        return set()
+    texts = [to.target for each in working for to in each.redirections if to.operator in _ANEW]
+    texts += [each.text for each in working if each.words[:1] == ("tee",) and "-a" not in each.text]
+    return {path for path in paths if any(_names(text, path, root, command) for text in texts)}
 
 
 def _texts(command: str) -> Iterator[str]:

@@ -1,11 +1,13 @@
 """Whose a change is that came while a command ran."""
 
+import asyncio
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from amplifier_tui.modules.hooks_checkpoint.watching import NamedWrites
 from tests.modules.hooks_checkpoint.support import Session, edit, write
 
 TESTS = "python3 -m pytest -q"
@@ -140,3 +142,45 @@ async def test_what_going_back_took_away_is_brought_back_as_what_it_was(tmp_path
     assert done["removed"] == [".envrc", "AGENTS.md"]
     again = await session.restore(done["id"])
     assert (again["restored"], again["conflicts"]) == (["AGENTS.md"], [".envrc"])
+
+
+@pytest.mark.parametrize(
+    ("command", "own"),
+    [
+        ("echo a >> app.py; sleep 7; echo built", False),
+        ("echo a >> app.py; sleep 7; echo b >> app.py", False),
+        ("cd web; echo a > ../app.py; sleep 7", False),
+        ("npm test 2>&1 > app.py; tail app.py", True),
+        ("npm test | tee app.py", True),
+        ("npm ci && npm test | tee app.py", False),
+        ("npm test | tee -a app.py", False),
+    ],
+)
+@pytest.mark.parametrize("is_new", [False, True])
+async def test_a_named_file_that_is_written_again_after_a_pause_is_perhaps_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, own: bool, is_new: bool
+):
+    session = await opened(tmp_path)
+    if is_new:
+        (session.root / "app.py").unlink()
+    seen = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    look = NamedWrites.look
+
+    def looks(self: NamedWrites) -> None:
+        look(self)
+        loop.call_soon_threadsafe(seen.set)
+
+    monkeypatch.setattr(NamedWrites, "look", looks)
+    await session.turn("x")
+    hooks = session.coordinator.hooks
+    data = {"tool_name": "bash", "tool_input": {"command": command}, "tool_call_id": "c1"}
+    await hooks.emit("tool:pre", data)
+    (session.root / "app.py").write_text("a\n")
+    seen.clear()
+    for _ in range(2):  # A look may have begun before the file was written.
+        await asyncio.wait_for(seen.wait(), 30)
+        seen.clear()
+    (session.root / "app.py").write_text("a\nMINE 1\n")
+    await hooks.emit("tool:post", data)
+    assert ("perhaps by you" in (await conflicts(session))["app.py"]) is not own
