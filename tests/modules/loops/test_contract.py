@@ -1,8 +1,11 @@
 import asyncio
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import amplifier_tui.kernel
 from amplifier_tui.kernel import events, llm_errors
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.interfaces import Orchestrator
@@ -139,6 +142,23 @@ async def test_requests_and_responses_name_provider_model_and_step():
     assert response["model"] == "m-1"
     assert response["usage"]["input_tokens"] == 10
     assert response["response"]["content"] == [{"type": "text", "text": "Done."}]
+
+
+async def test_each_event_of_a_turn_carries_what_the_readme_says(loop: LoopClass):
+    bench = Bench(calls(call("t"), call("gone", "c2")), says("Bye."), tools={"t": Tool("t")})
+    await bench.run()
+    with pytest.raises(RuntimeError):
+        bench.provider.replies = [RuntimeError("no")]
+        await bench.run()
+    readme = Path(amplifier_tui.kernel.__file__).with_name("README.md").read_text("utf-8")
+    told = dict(re.findall(r"^\| `(\w+:\w+)` \| ([^|]*)", readme, re.MULTILINE))
+    told["tool:post"] += told["tool:pre"]
+    told["tool:error"] = "`error`" + told["tool:pre"]
+    assert {*told} == {name for name in bench.standard_names() if name != "user:notification"}
+    for event, carries in told.items():
+        named = set(re.findall(r"`(\w+)`", re.sub(r"\(.*?\)|: a dict.*", "", carries)))
+        for data in bench.of(event):
+            assert named - {"session_id"} <= data.keys(), event
 
 
 async def test_messages_are_in_the_request_event_only_where_the_plan_is_raw():
