@@ -111,6 +111,12 @@ def test_a_name_that_is_no_id_is_refused(name: str, tmp_path: Path, capsys: Capt
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_with_a_space_is_quoted_for_the_shell(tmp_path: Path, capsys: Capture) -> None:
+    assert run(["module", "new", "tool", "x", "--in", str(tmp_path / "sp ace")]) == 0
+    folder = tmp_path / "sp ace" / "amplifier-module-tool-x"
+    assert f"module validate '{folder}'\n" in capsys.readouterr().out
+
+
 def test_a_folder_that_is_there_is_left_as_it_is(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "amplifier-module-tool-mine").mkdir()
     # The prefix may be part of the name already.

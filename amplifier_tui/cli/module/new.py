@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from pathlib import Path
 
 import click
@@ -57,7 +58,8 @@ def new(kind: str, name: str, parent: str, as_json: bool) -> None:
         return
     for file in written:
         click.echo(f"Wrote {folder / file}")
-    click.echo(f"\nCheck it:  {as_typed(f'amplifier-tui module validate {folder}')}")
+    check = f"amplifier-tui module validate {shlex.quote(str(folder))}"
+    click.echo(f"\nCheck it:  {as_typed(check)}")
     if kind in ("orchestrator", "context"):
         # A session has one from its beginning to its end.
         opens = as_typed("amplifier-tui --bundle NAME")
@@ -80,7 +82,6 @@ def _test_commands(folder: Path) -> list[str]:
 
     The program is installed without pytest, and another Python has no `amplifier_tui`.
     """
-    import shlex
     import sys
     from importlib.util import find_spec
 

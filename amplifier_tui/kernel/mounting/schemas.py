@@ -10,6 +10,8 @@ from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import WrongAnswerError
 
+_PYTHONS: Final = ("str", "int", "float", "bool", "list", "dict")
+"""What a type is called by who thinks of Python."""
 _TYPES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")
 SCHEMA: Final = 'Return a JSON schema: {"type": "object", "properties": {...}}'
 """What the author of a tool whose schema is none can do."""
@@ -77,7 +79,11 @@ def argument_problem(schema: Any, told_by: str = "input_schema") -> str:
         return ""
     for name, each in schema.items():
         kind = each.get("type") if isinstance(each, dict) else each
-        if kind in _TYPES and name not in _LOOK_LIKE_ONE and not str(name).startswith(("$", "x-")):
+        if (
+            kind in (*_TYPES, *_PYTHONS)
+            and name not in _LOOK_LIKE_ONE
+            and not str(name).startswith(("$", "x-"))
+        ):
             return f"{told_by} has {name!r:.80} outside of properties: no model sees it there"
     return ""
 

@@ -34,6 +34,10 @@ MOUNTS_ONLY_WITH: Final = "__amplifier_mounts_only_with__"
 _POINTS: Final = f"Mount points are: {', '.join(sorted(TYPE_TO_MOUNT_POINT.values()))}"
 _UNAWAITED: Final = "coordinator.mount() is not awaited, so it mounts nothing"
 _AWAIT: Final = "Write: await coordinator.mount(...)"
+_REMEDIES: Final = (
+    ("Unknown mount point", _POINTS),
+    ("Name required for ", 'Give its class a `name`, or write: coordinator.mount(..., name="...")'),
+)
 _CONFIG: Final = (
     "Correct that line; or give what it needs in the config (module validate takes --config), or "
     "have mount() return None without it"
@@ -212,7 +216,7 @@ class ModuleValidator(ABC):
             if self.needed and isinstance(error, ConfigurationError):
                 self._unchecked(result, text)
                 return
-            remedy = _POINTS if "Unknown mount point" in text else _CONFIG
+            remedy = next((remedy for part, remedy in _REMEDIES if part in text), _CONFIG)
             result.fail(
                 COMPLIANCE,
                 f"Error during protocol compliance check: {text}",

@@ -228,7 +228,8 @@ def test_what_is_no_schema_is_told(schema: Any, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", ['{"text": {"type": "string"}}', '{"type": "object", "text": "string"}']
+    "schema",
+    ['{"text": {"type": "string"}}', '{"type": "object", "text": "string"}', '{"text": "int"}'],
 )
 async def test_an_argument_that_no_model_sees_has_its_line(schema: str, tmp_path: Path) -> None:
     package = write(tmp_path, TOOL.replace("{name}", "mine").replace("{schema}", schema))

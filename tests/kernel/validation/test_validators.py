@@ -286,6 +286,15 @@ async def test_what_mount_raises_is_the_line_of_the_report(error: str, tmp_path:
     assert check.message == f"Error during protocol compliance check: {said}"
 
 
+async def test_a_tool_without_a_name_is_told_where_a_name_goes(tmp_path: Path) -> None:
+    source = """
+        async def mount(coordinator, config=None):
+            await coordinator.mount("tools", object())
+    """
+    check = check_of(await validated("tool", tmp_path, source), "protocol_compliance")
+    assert not check.passed and str(check.remedy).startswith("Give its class a `name`")
+
+
 async def test_a_member_that_raises_is_an_error_of_the_module(tmp_path: Path) -> None:
     source = TOOL.replace('    name = "t"', "    name = property(lambda self: 1 / 0)")
     source = source.replace("Tool())", "Tool(), name='t')")
