@@ -234,8 +234,9 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         facts = words.facts(self.request, self._changed, brief=dense)
         # What has the whole screen is there to be read.
         kept = dict.fromkeys(("#remember", "#facts"), rows // 2 if self._full else LEAST_PAYLOAD)
-        if self._rows_of(facts) > left - offer - kept["#facts"]:
-            facts = words.facts(self.request, self._changed, brief=True)
+        for cut in (False, True):
+            if self._rows_of(facts) > left - offer - kept["#facts"]:
+                facts = words.facts(self.request, self._changed, brief=True, cut=cut)
         if self._scopes.scope != "once" and not self.withheld:
             # Nothing is remembered that is not on the screen: neither the rule nor the call.
             kept["#remember"] = 1 if left > LEAST_OFFER else 0

@@ -123,12 +123,15 @@ def _style_of(reason: str, risk: Risk) -> str:
 
 
 def facts(
-    request: ApprovalRequested, changed: tuple[int, int] = (0, 0), brief: bool = False
+    request: ApprovalRequested,
+    changed: tuple[int, int] = (0, 0),
+    brief: bool = False,
+    cut: bool = False,
 ) -> Content:
     """Return where it would happen, who asked and why, and what is risky about it.
 
     `changed` are the lines a diff adds and removes; `brief`: only what is risky about it, and what
-    a hook says that is not of the program.
+    a hook says that is not of the program; `cut`: there is no room for long reasons.
     """
     home = str(user_home())
     where = [_pair("in", short_path(one_line(request.cwd), home))] if request.cwd else []
@@ -146,7 +149,8 @@ def facts(
     said = notes if brief else f"{notes} {request.why}"
     reasons = [reason for reason in request.reasons if reason not in said]
     if reasons:
-        said_of = ((one_line(reason, 120), _style_of(reason, request.risk)) for reason in reasons)
+        most = _SHORT if cut else _LONG
+        said_of = ((one_line(reason, most), _style_of(reason, request.risk)) for reason in reasons)
         parts.append(Content(" · ").join(Content.styled(*each) for each in said_of))
     if request.paths:
         names = [short_path(visible_line(path), home) for path in request.paths[:4]]
@@ -278,7 +282,9 @@ def _pair(label: str, value: str) -> Content:
 
 
 _LONG = 400
-"""Characters of a reason that stand beside who asks."""
+"""Characters of a reason that stand beside who asks, or beside the risk."""
+_SHORT = 120
+"""The same beside the risk where there is little room."""
 _BESIDE = 70
 """Cells of a command beside which reasons are kept in line."""
 _PRETTY_LIMIT = 200_000

@@ -36,10 +36,10 @@ from amplifier_tui.host.gate.verdicts.git_below import concerns_workspace
 from amplifier_tui.host.gate.verdicts.signing import signature
 from amplifier_tui.host.gate.verdicts.sweeping import sweeps
 
-_WITHOUT: Final = "so a yes runs the command without the sandbox"
+_WITHOUT: Final = "a yes runs the command without the sandbox"
+"""First of all: where there is little room, the end of a reason is cut."""
 _OUTSIDE: Final = (
-    "git writes to {}, outside of the workspace: that fails in the sandbox, so a yes runs the "
-    "command without it"
+    f"{_WITHOUT}: git writes to {{}}, outside of the workspace: that fails in the sandbox"
 )
 _MAKES: Final = {
     "clone": "a repository",
@@ -67,7 +67,8 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
         folder: Where the line runs.
     """
     if is_of_git_alone(text) and (file := _hidden_and_tracked(workspace)):
-        return f"{file} is hidden in the sandbox, and git takes it for deleted, {_WITHOUT}"
+        hidden = f"{file} is hidden in the sandbox, and git takes it for deleted"
+        return f"{_WITHOUT}: {hidden}"
     script = judge_script(text, workspace, folder)
     own = _own(script, workspace.resolve()) if is_of_git_alone(text) else None
     temporary = _Temporary(script.line, workspace, _named_temporary(text))
@@ -85,11 +86,11 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
                 return does
             folders = {here.folder for here in heres}
             if signature(run.arguments, folders) == "made":
-                return f"git signs what it makes: that fails in the sandbox, {_WITHOUT}"
+                return f"{_WITHOUT}: git signs what it makes: that fails in the sandbox"
             if file := sweeps(run.arguments, folders):
                 return (
-                    f"git takes {printable(file)} away, which is read-only in the sandbox: there "
-                    f"it does so by half, {_WITHOUT}"
+                    f"{_WITHOUT}: git takes {printable(file)} away, which is read-only in the "
+                    "sandbox: there it does so by half"
                 )
         temporary.follow(command)
     return ""
@@ -165,13 +166,13 @@ def _fails(arguments: tuple[str, ...]) -> str:
     called = f"{name} {first}" if name in _TWO_WORDS else name
     if made := _MAKES.get(called, ""):
         return (
-            f"git makes {made}: in the sandbox what makes one of its folder is moved aside, "
-            f"{_WITHOUT}"
+            f"{_WITHOUT}: git makes {made}, and in the sandbox what makes one of its folder is "
+            "moved aside"
         )
     if called in _MOVES_WORKTREE:
-        return f"git can't {first} worktrees in the sandbox but by half, {_WITHOUT}"
+        return f"{_WITHOUT}: git can't {first} worktrees in the sandbox but by half"
     if _sets(arguments, name, first, rest):
-        return f"git writes its configuration: that fails in the sandbox, {_WITHOUT}"
+        return f"{_WITHOUT}: git writes its configuration: that fails in the sandbox"
     return ""
 
 
