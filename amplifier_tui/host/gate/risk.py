@@ -347,7 +347,7 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
 
 
 def _reading_of(run: ProgramRun) -> Callable[[PathPlace], PathPlace]:
-    """Return what makes of a file in the workspace that a program is given what it is to that one.
+    """Return what makes of a file that a program is given what it is to that one.
 
     What the program surely leaves as it is, configures nothing anew; and of what it does not look
     into, it tells no keys.
@@ -358,8 +358,11 @@ def _reading_of(run: ProgramRun) -> Callable[[PathPlace], PathPlace]:
     untold = tells_names(run.command)
 
     def read(place: PathPlace) -> PathPlace:
-        if place.outside or not leaves:
+        if not leaves:
             return place
+        if place.outside:
+            # Reading takes effect on nobody there either.
+            return place if seen is None else replace(place, configures="")
         return replace(place, configures="", secret=place.secret and not untold)
 
     return read

@@ -9,6 +9,7 @@ from amplifier_tui.host.events import Mode
 from amplifier_tui.host.gate.gate import Gate, GateDecision
 from amplifier_tui.host.gate.modes import Verdict
 from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.near import nearly
 from amplifier_tui.host.gate.rules.text import Rule, parse_rule
 
 READ = "read(secrets/**)"
@@ -306,3 +307,47 @@ def test_what_changes_no_such_file_goes_as_before(workspace: Path, line: str) ->
 def test_that_a_rule_may_be_about_it_is_no_mere_word_of_the_mode(workspace: Path) -> None:
     assert not decide(workspace, "cat $X", READ).by_mode
     assert decide(workspace, "make", READ).by_mode
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A folder of a repository with files above it that take effect on programs."""
+    place = tmp_path / "mono" / "packages" / "api"
+    (tmp_path / "mono" / ".git" / "hooks").mkdir(parents=True)
+    place.mkdir(parents=True)
+    for name in ("AGENTS.md", ".env"):
+        (tmp_path / "mono" / name).write_text("x")
+    return place
+
+
+@pytest.mark.parametrize(
+    "command", ["cat ../../AGENTS.md", "grep -n x ../../AGENTS.md", "ls -la ../../.git/hooks"]
+)
+def test_reading_outside_takes_effect_on_nobody(package: Path, command: str) -> None:
+    gate = Gate(package, RuleBook, "auto", sandbox=lambda: "")
+    assert gate.decide("bash", {"command": command}, confines=True).verdict == "allow"
+    asked = Gate(package, RuleBook, "ask").decide("bash", {"command": command})
+    assert asked.verdict == "ask" and "takes effect" not in asked.reason
+    book = RuleBook([_allowing(f"bash({command})")])
+    assert Gate(package, lambda: book).decide("bash", {"command": command}).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "command", ["sed -i s/x/y/ ../../AGENTS.md", "cat x > ../../AGENTS.md", "cat ../../.env"]
+)
+def test_writing_outside_and_reading_keys_is_asked_about(package: Path, command: str) -> None:
+    gate = Gate(package, RuleBook, "auto", sandbox=lambda: "")
+    assert gate.decide("bash", {"command": command}, confines=True).by_person
+
+
+def test_a_rule_that_names_a_folder_is_for_reading_what_configures_programs(package: Path) -> None:
+    mono = package.parent.parent
+    book = RuleBook([_allowing(f"read_file({mono}/**)"), _allowing(f"write_file({mono}/**)")])
+    gate = Gate(package, lambda: book)
+    agents, keys = ({"file_path": f"../../{name}"} for name in ("AGENTS.md", ".env"))
+    assert gate.decide("read_file", agents).verdict == "allow"
+    assert gate.decide("write_file", {**agents, "content": "y"}).verdict == "ask"
+    asked = gate.decide("read_file", keys)
+    assert asked.verdict == "ask"
+    near = nearly(asked.description.parts, book)
+    assert f"read_file({mono}/**) does not cover what configures programs, and keys" in near

@@ -18,7 +18,7 @@ from amplifier_tui.base.shell import (
 )
 from amplifier_tui.base.shell import covers as covers_command
 from amplifier_tui.base.shell.looks import tells_names
-from amplifier_tui.base.tool_names import GROUPS
+from amplifier_tui.base.tool_names import GROUPS, READ_TOOLS
 from amplifier_tui.host.gate.calls.grants import arguments_text
 from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
@@ -220,7 +220,12 @@ def _names(pattern: str, tool: str) -> bool:
 
 
 def is_guarded(part: Part) -> bool:
-    """Whether it touches what no `*` covers: what configures programs, and secrets."""
+    """Whether it touches what no `*` covers: what configures programs, and secrets.
+
+    Reading what configures programs takes effect on nobody.
+    """
+    if part.kind == "path" and part.tool in READ_TOOLS:
+        return any(place.secret for place in part.judgement.places)
     return any(place.configures or place.secret for place in part.judgement.places)
 
 

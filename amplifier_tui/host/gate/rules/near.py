@@ -4,7 +4,7 @@ from amplifier_tui.base.shell import options_missing, programs_of
 from amplifier_tui.host.gate.risk import severity
 from amplifier_tui.host.gate.rules.addresses import names_address
 from amplifier_tui.host.gate.rules.book import RuleBook
-from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_tool
+from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_path, names_tool
 from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
 from amplifier_tui.host.gate.rules.words import rule_begin, starred_rule
 
@@ -15,7 +15,7 @@ def nearly(parts: tuple[Part, ...], book: RuleBook) -> str:
         if part.reads or book.rule_for(part, planned=True) is not None:
             continue
         if part.command is None:
-            if why := _deeper(part, book):
+            if why := _of_file(part, book):
                 return why
             continue
         words = part.command.words
@@ -31,12 +31,17 @@ def nearly(parts: tuple[Part, ...], book: RuleBook) -> str:
     return ""
 
 
-def _deeper(part: Part, book: RuleBook) -> str:
-    """Say which rule is about the top folder alone and would cover a file if it were not."""
+def _of_file(part: Part, book: RuleBook) -> str:
+    """Say which rule is about the top folder alone, or names a file that no pattern covers."""
     for rule in book.rules:
         wide = rule.in_every_folder if rule.verdict == "allow" else ""
         if wide and covers(parse_rule(wide), part):
             return f"the rule {rule} is about the top folder alone; {wide} would cover it"
+        named = rule.verdict == "allow" and rule.inside and names_tool(rule, part.tool)
+        if named and part.place is not None and names_path(rule, part.place) and is_guarded(part):
+            exact = _covering(rule, str(part.place.path), part)
+            more = f"; {exact} would cover it" if exact else ""
+            return f"the rule {rule} does not cover what configures programs, and keys{more}"
     return ""
 
 
