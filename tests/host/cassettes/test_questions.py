@@ -130,22 +130,6 @@ def test_a_cassette_of_before_questions_were_noted_is_played_and_says_what_it_la
     assert "The cassette holds no decision about this" in found[-1]
 
 
-def test_what_is_asked_again_at_the_same_place_has_a_number(
-    project: Project, driver: Driver, tmp_path: Path
-) -> None:
-    script = calling({"echo": {"text": "x"}}, say="I look.")
-    bundle = project.bundle(script=script, hooks=(asking("content_block:end"),))
-    cassette = recorded(project, held(driver, bundle, ("one", (True, False, True))))
-    assert decided(cassette) == [
-        ("1.2 content_block:end", "allowed"),
-        ("1.2 content_block:end#2", "denied"),
-        ("1.3 content_block:end", "allowed"),
-    ]
-    path = tmp_path / "a.cassette.jsonl"
-    path.write_bytes(cassette.encoded())
-    assert not played(project, read_cassette(path))
-
-
 def test_what_nobody_was_asked_takes_no_decision_of_another_question(
     project: Project, driver: Driver
 ) -> None:

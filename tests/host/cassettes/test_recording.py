@@ -9,6 +9,7 @@ from amplifier_tui.host.cassettes.cassette import (
     CassetteError,
     TapedAnswer,
     TapedCall,
+    TapedHook,
     TapedRequest,
 )
 from amplifier_tui.host.cassettes.names import RunNames
@@ -92,6 +93,15 @@ def test_a_session_that_can_not_be_played_says_why(
 ) -> None:
     with pytest.raises(CassetteError, match=words):
         recorded(logged(tmp_path / "s", *rows))
+
+
+def test_what_hooks_answer_again_at_the_same_place_has_a_number(tmp_path: Path) -> None:
+    own = ("policy:own", {})
+    log = logged(tmp_path / "s", *ANSWER, own, own, ANSWER[-1], own) / "events.jsonl"
+    handler = '"handlers": [{"name": "h", "verdict": "ask_user"}]'
+    log.write_text(log.read_text().replace('"handlers": []', handler))
+    asked = [each.id for each in recorded(log.parent).of(TapedHook) if "own" in each.id]
+    assert asked == ["1.2 policy:own", "1.2 policy:own#2", "1.3 policy:own"]
 
 
 def test_a_request_that_was_never_answered_was_stopped(tmp_path: Path) -> None:
