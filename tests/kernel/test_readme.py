@@ -17,6 +17,7 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookRegistry, HookResult
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from tests.fixtures.modules import aliases
+from tests.modules.loops.support import Bench, Tool, says
 
 __all__ = ["aliases"]
 
@@ -52,6 +53,7 @@ EXAMPLES = {
     "amplifier_module_hooks_quiet_hours": "tests/test_quiet_hours.py",
     "amplifier_module_provider_parrot": "tests/test_parrot.py",
 }
+CALLS = "amplifier_module_provider_parrot/calls.py"
 
 
 def test_every_field_of_a_hook_result_is_told_of() -> None:
@@ -61,7 +63,7 @@ def test_every_field_of_a_hook_result_is_told_of() -> None:
 
 def test_every_example_is_run_here_and_is_at_most_thirty_lines() -> None:
     assert sorted(files()) == sorted(
-        name for package, test in EXAMPLES.items() for name in (f"{package}/__init__.py", test)
+        (CALLS, *(f"{package}/__init__.py" for package in EXAMPLES), *EXAMPLES.values())
     )
     for name, code in files().items():
         assert len(code.splitlines()) <= 30, name
@@ -102,6 +104,21 @@ def test_the_entries_of_a_bundle_say_where_modules_come_from(tmp_path: Path) -> 
         ("git+https", "main"),
     ]
     assert fetched[1].subpath == "modules/tool-chess"
+
+
+async def test_a_call_is_run_and_one_with_broken_arguments_is_told_to_the_model(
+    aliases: None,
+) -> None:
+    made: dict[str, Any] = {}
+    exec(files()[CALLS], made)
+    written = [("c1", "t", '{"a": 1}'), ("c2", "t", '{"a": 1'), ("c3", "t", "[1]"), ("c4", "t", "")]
+    tool = Tool("t")
+    bench = Bench(made["as_response"]("Let me see.", written), says("Done."), tools={"t": tool})
+    await bench.run()
+    assert tool.inputs == [{"a": 1}, {}]
+    said = bench.results()
+    assert said["c2"].startswith("The arguments of t can't be read: Expecting")
+    assert said["c3"] == "The arguments of t can't be read: they are no object. Call it again."
 
 
 async def test_what_several_handlers_answer_comes_to_what_the_table_says() -> None:
