@@ -182,6 +182,30 @@ def test_what_a_cassette_that_was_never_played_does_not_know_is_said_until_it_is
     assert "not compared" not in capsys.readouterr().err
 
 
+def test_a_module_that_no_longer_mounts_is_named_with_its_cause(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cassette(project)
+    script = calling({"leak": {}}, then="Done: {{output}}")
+    project.bundle(script=script, hooks=(("hooks-redaction", {"priority": "soon"}),))
+    assert play(project, "replay", path) == 1
+    assert "  did not mount: hooks-redaction: " in capsys.readouterr().out
+    assert play(project, "replay", path, "--json") == 1
+    failed = json.loads(capsys.readouterr().out)["failed"]
+    assert "priority" in failed["hooks-redaction"]
+
+
+def test_a_cassette_whose_requests_are_cut_out_differs(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cassette(project)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(each for each in lines if json.loads(each).get("kind") != "request"))
+    capsys.readouterr()
+    assert play(project, "replay", path) == 1
+    assert "requests: what they hold: nothing → that of 2" in capsys.readouterr().out
+
+
 def test_a_folder_of_cassettes_is_reported_for_ci(
     project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

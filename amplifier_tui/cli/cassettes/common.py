@@ -134,6 +134,7 @@ class PlayedFile:
             data["tokens"] = {"now": _tokens(self.replayed.cassette), "was": _tokens(self.was)}
             data["seconds"] = round(self.replayed.seconds, 3)
             data["refused"] = self.replayed.refused
+            data["failed"] = self.replayed.failed
             data["not_run"] = self.replayed.not_run
         return data
 
@@ -203,6 +204,8 @@ def say(played: PlayedFile, most: int | None = None) -> None:
             number = f"{plural(len(calls), 'call')} of {one_line(tool, 200)}"
             said = f"not run: {number}, with what was recorded as the result"
             click.echo(f"  {said} (not known to stay in the copy of the workspace)")
+        for module, error in sorted(played.replayed.failed.items()):
+            click.echo(f"  did not mount: {one_line(f'{module}: {error}', 500)}")
         for refused in played.replayed.refused:
             click.echo(f"  not used without --trust: {one_line(refused, 500)}", err=True)
 

@@ -59,7 +59,7 @@ _REPEATED: Final = frozenset({"system prompt", "tools", "hooks", "told"})
 
 class _Comparison:
     def __init__(self, was: Cassette, now: Cassette, tools: ToolsFrom) -> None:
-        self._was, self._tools = was, tools
+        self._was, self._now, self._tools = was, now, tools
         self._rows: list[dict[tuple[str, str], Any]] = [
             {(row.kind, row.id): row for row in side.rows} for side in (was, now)
         ]
@@ -73,7 +73,11 @@ class _Comparison:
 
     def all(self) -> Iterator[CassetteDifference]:
         known, found = self._rows
-        shapes = any(True for _ in self._was.of(TapedRequest))
+        requests = [sum(1 for _ in each.of(TapedRequest)) for each in (self._was, self._now)]
+        # One that was recorded without being played knows neither.
+        shapes = requests[0] > 0 or any(True for _ in self._was.of(TapedModules))
+        if shapes and not requests[0] and requests[1]:
+            yield CassetteDifference("requests", "what they hold", NONE, f"that of {requests[1]}")
         keys = list(known)
         # What is new comes where it happened.
         for key in found:

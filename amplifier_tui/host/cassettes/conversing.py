@@ -95,6 +95,7 @@ class Replayed:
         missed: What was asked of the cassette that it does not hold.
         incomplete: The turns that asked for an answer that it does not hold.
         refused: What a project or a stranger brings that nobody trusts.
+        failed: The modules that did not mount, and why.
         not_run: Where tools are real, by tool, the calls that got their recorded result.
         seconds: What it took.
     """
@@ -103,6 +104,7 @@ class Replayed:
     missed: list[str] = field(default_factory=list)
     incomplete: frozenset[str] = frozenset()
     refused: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
     not_run: dict[str, list[str]] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -143,6 +145,7 @@ def play(
             playback.missed,
             frozenset(playback.incomplete),
             run.refused,
+            run.failed,
             playback.not_run,
             monotonic() - began,
         )
@@ -175,6 +178,7 @@ class _Conversation:
         self._news = threading.Event()
         self._waiting: list[HostEvent] = []
         self.modules: dict[str, str] = {}
+        self.failed: dict[str, str] = {}
         self.refused: list[str] = []
         self.failure = ""
         self._changed: set[str] = set()
@@ -268,7 +272,9 @@ class _Conversation:
             case ModuleMounted():
                 self.modules[event.instance or event.module_id] = event.kind
             case ModuleFailed():
-                self.modules[event.instance or event.module_id] = "failed"
+                name = event.instance or event.module_id
+                self.modules[name] = "failed"
+                self.failed[name] = event.error
             case TrustAsked():
                 self.refused += [f"{item.title} ({item.detail})" for item in event.items]
                 self._client.answer_trust(event.request_id, TrustDecision(unasked=True))

@@ -37,10 +37,7 @@ from amplifier_tui.host.cassettes.stored.log_rows import (
 from amplifier_tui.host.cassettes.stored.notes import SessionNotes
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.modes import read_mode
-from amplifier_tui.host.messages import (
-    STEER_HOOK,
-    text_of,
-)
+from amplifier_tui.host.messages import STEER_HOOK, text_of
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.event_log import FILE_NAME
 from amplifier_tui.host.store.export.masking import Masking
@@ -49,6 +46,7 @@ from amplifier_tui.host.store.metadata import now, read_metadata
 _OF_CALLS: Final = frozenset({"tool:pre", "tool:post", "tool:error"})
 _STEPS: Final = frozenset({"prompt:submit", "provider:request"})
 """Where a lane goes on: what was asked in it before has been decided."""
+_ANSWERED: Final = "what was answered: emit `provider:response` after each answer"
 _NUMBERS: Final = ("messages_removed", "messages_truncated", "messages_summarized", "reason")
 
 
@@ -139,12 +137,17 @@ class SessionRecorder:
             found = found or "lane" in row
             self._take(str(row.get("event")), str(row.get("lane") or MAIN_LANE), data, row)
         self._stop_open(inf)
+        main = self._lanes[MAIN_LANE]
+        if found and not self._turn and (main.asked or main.answers or self._asked):
+            raise self._untold(
+                "when a turn begins: emit `execution:start` before the first request"
+            )
         if not found or not self._turn:
             raise CassetteError(
                 f"{self._folder.name} has no event log of this program with a turn in it"
             )
         if self._asked and not any(row["kind"] == "answer" for row in self._rows):
-            raise self._untold()
+            raise self._untold(_ANSWERED)
         modes = [str(row["mode"]) for row in self._rows if row.get("mode")]
         hidden = (texts_changed(row, self._names.hidden) for row in self._rows)
         header = CassetteHeader(
@@ -260,16 +263,13 @@ class SessionRecorder:
         number = self._used[name]
         return f"{name}#{number}" if number > 1 else name
 
-    def _untold(self) -> CassetteError:
-        return CassetteError(
-            f"{self._folder.name}: its loop does not tell what was answered: emit "
-            "`provider:response` after each answer"
-        )
+    def _untold(self, what: str) -> CassetteError:
+        return CassetteError(f"{self._folder.name}: its loop does not tell {what}")
 
     def _ends(self, lane: _Lane, data: Data, row: Data) -> None:
         # A request that a person refused was none that went out.
         if lane.asked and lane.sent and data.get("status") == "completed":
-            raise self._untold()
+            raise self._untold(_ANSWERED)
         self._stop_open(time_of(row))
         self._add(
             "end",

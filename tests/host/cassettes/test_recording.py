@@ -115,6 +115,12 @@ def test_a_loop_that_does_not_tell_what_was_answered_is_named(tmp_path: Path) ->
         recorded(logged(tmp_path / "s", *rows))
 
 
+def test_a_loop_that_does_not_tell_when_a_turn_begins_is_named(tmp_path: Path) -> None:
+    rows = (ANSWER[0], *ANSWER[2:])
+    with pytest.raises(CassetteError, match="emit `execution:start` before the first request"):
+        recorded(logged(tmp_path / "s", *rows))
+
+
 def test_a_turn_that_was_completed_without_an_answer_is_one_of_such_a_loop(tmp_path: Path) -> None:
     end = ("execution:end", {"response": "Hello.", "status": "completed"})
     with pytest.raises(CassetteError, match="emit `provider:response` after each answer"):
