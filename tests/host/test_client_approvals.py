@@ -1,6 +1,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from amplifier_tui.host.events import (
     ToolEnded,
     TurnEnded,
 )
+from amplifier_tui.host.session import gating
 from tests.host.driving import Driver, Project, calling
 
 ASK = ("hooks-test", {"ask": True, "reason": "echo is not on the list"})
@@ -43,6 +45,34 @@ def test_a_command_that_would_leave_the_sandbox_says_so_in_the_head_of_the_quest
     request = driver.allow_next()
     assert request.action == "bash wants to leave the sandbox"
     assert "it wants to run outside of the sandbox" in request.reasons
+    driver.wait(TurnEnded)
+
+
+@pytest.mark.parametrize(
+    ("mode", "problem", "given", "said"),
+    [
+        ("auto", "", {"command": "rm -rf /etc"}, True),
+        ("auto", "there is none", {"command": "rm -rf /etc"}, False),
+        ("ask", "", {"command": "rm -rf /etc"}, False),
+        ("auto", "", {"command": "ls; git init sub"}, False),
+        ("auto", "", {"command": "ls", "outside_sandbox": True}, False),
+    ],
+)
+def test_in_mode_auto_a_question_says_once_that_a_yes_leaves_the_sandbox(
+    project: Project,
+    driver: Driver,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    problem: str,
+    given: dict[str, Any],
+    said: bool,
+) -> None:
+    monkeypatch.setattr(gating, "sandbox_problem", lambda: problem)
+    bundle = project.bundle(script=calling({"bash": given}), tools=("tool-bash",))
+    driver.open(bundle, mode=mode)
+    driver.client.submit("go")
+    request = driver.deny_next()
+    assert request.unconfined is said
     driver.wait(TurnEnded)
 
 

@@ -301,6 +301,8 @@ class ApprovalRequested(HostEvent):
         options: The asker's own options, when they are not the usual ones.
         timeout: Seconds until `default` is taken; None waits for ever.
         default: What a timeout does.
+        unconfined: A yes runs it outside of the sandbox in which others of its mode run, and
+            nothing else says so.
         scopes: What may be remembered.
         rule: The rule that remembering would store, verbatim.
         meaning: What that rule speaks of, in words.
@@ -332,6 +334,7 @@ class ApprovalRequested(HostEvent):
     options: tuple[str, ...] = ()
     timeout: float | None = None
     default: Literal["allow", "deny"] = "deny"
+    unconfined: bool = False
     scopes: tuple[Scope, ...] = ("once",)
     rule: str = ""
     meaning: str = ""

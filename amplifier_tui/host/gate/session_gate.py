@@ -143,6 +143,7 @@ class SessionGate:
         while decision.mode != self._gate.mode:
             decision = await asyncio.to_thread(judge)
         decided_in = decision.mode
+        confined = decided_in == "auto" and self.confines(tool)
         question = ApprovalQuestion(
             asker=answers.asker if hooked else ASKER,
             prompt=(result.approval_prompt or "") if hooked else "",
@@ -163,6 +164,7 @@ class SessionGate:
             judge_anew=judge,
             began=answers.began,
             lends=decision.lends,
+            leaves=confined and not await asyncio.to_thread(self._gate.sandbox),
         )
         if decision.verdict == "ask":
             decision = await asyncio.to_thread(self.unless_refused, decision, tool, arguments)

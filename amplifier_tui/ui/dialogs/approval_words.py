@@ -72,7 +72,9 @@ def _action(request: ApprovalRequested) -> Content:
     action = visible_line(request.action, 300) or "Something asks for permission"
     tool = one_line(request.tool, 60)
     bold = tool if action.startswith(tool) else ""
-    return Content.assemble((bold, "bold"), action[len(bold) :])
+    # What nobody was asked about runs in it: a yes is more than that it runs.
+    more = " outside the sandbox" if request.unconfined else ""
+    return Content.assemble((bold, "bold"), action[len(bold) :], (more, "$text-muted"))
 
 
 def place(at: QueuePlace, lane: str, session: str = "") -> Content:
@@ -186,6 +188,8 @@ def why(
         rows.append(_pair("because", one_line(request.why, 1_000)))
     elif not (request.why or request.prompt):
         rows.append(_pair("because", "no rule allows it"))
+    if request.unconfined:
+        rows.append(_pair("a yes runs it", _UNCONFINED))
     if request.near:
         rows.append(_pair("near", one_line(request.near, 400)))
     if request.reasons and request.segments:
@@ -210,6 +214,12 @@ def why(
         words = "it waits: a key stopped the clock" if held else words
         rows.append(_pair("without an answer", words))
     return Content("\n").join(rows)
+
+
+_UNCONFINED: Final = (
+    "outside of the sandbox: with the network, and all of your files in reach, which commands that "
+    "run unasked in this mode do not have"
+)
 
 
 def _asked_less(request: ApprovalRequested, rules_key: str) -> Content:

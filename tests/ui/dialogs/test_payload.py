@@ -185,3 +185,18 @@ async def test_the_notes_of_single_commands_stand_in_one_column(
         lines = drive.text().splitlines()
         found = [line.index(part.note) for part in parts for line in lines if part.note in line]
         assert set(found) == {column}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+@pytest.mark.parametrize("risk", ["medium", "critical"])
+@pytest.mark.usefixtures("no_grace")
+async def test_a_yes_that_leaves_the_sandbox_says_so_in_the_head(
+    size: tuple[int, int], risk: str
+) -> None:
+    asked = ask(unconfined=True, risk=risk, why="mode auto: asks before commands that are critical")
+    async with running(size=size) as drive:
+        await drive.push(asked)
+        await drive.dialog(ApprovalDialog)
+        await drive.until(lambda: "wants to run a command outside the sandbox " in drive.text())
+        await drive.press("question_mark")
+        await drive.until(lambda: "a yes runs it outside of the sandbox: with the" in drive.text())

@@ -81,9 +81,12 @@ class ApprovalRequestMaker:
         default: Default = "deny" if risky else question.default
         own_options = {option.casefold() for option in question.options} - _USUAL_OPTIONS
         text, scopes = self.redactor.text, self._scopes(question, description, rules)
-        leaves = bool(question.arguments.get(OUTSIDE_SANDBOX)) and description.kind == "command"
+        is_command = description.kind == "command"
+        leaves = bool(question.arguments.get(OUTSIDE_SANDBOX)) and is_command
         # In the head, which is on the screen at every size.
         action = f"{question.tool} wants to leave the sandbox" if leaves else description.action
+        # A reason that says so says why, too.
+        told = leaves or (question.pressing and "the sandbox" in question.why)
         return ApprovalRequested(
             session_id=self.session_id,
             agent=question.lane,
@@ -110,6 +113,7 @@ class ApprovalRequestMaker:
             timeout=question.timeout,
             began=question.began,
             default=default,
+            unconfined=question.leaves and is_command and not told,
             scopes=scopes,
             kept_in=str(user_rules_path()) if "always" in scopes else "",
             rule=text(rule_words(rules)),
