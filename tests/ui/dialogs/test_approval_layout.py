@@ -497,19 +497,3 @@ async def test_the_lines_above_a_change_are_shown_where_there_is_room_for_both()
         await drive.dialog(ApprovalDialog)
         await drive.settle()
         assert "import os" in drive.text() and "unchanged" not in drive.text()
-
-
-async def test_no_word_of_a_reason_is_lost_while_there_are_rows() -> None:
-    reason = (
-        "a yes runs the command without the sandbox: git makes a repository, and in the sandbox "
-        "what makes one of its folder is moved aside"
-    )
-    command = "mkdir -p x/y && cd x && git init -q . ; ls -a"
-    parts = tuple(Segment(text=part, risk="medium") for part in ("mkdir -p x/y", "cd x", "git"))
-    asked = ask(payload=command, segments=parts, reasons=(reason,), why="", paths=("x/y",))
-    async with running(size=(80, 24)) as drive:
-        await drive.push(asked)
-        await drive.dialog(ApprovalDialog)
-        await drive.until(lambda: "touches" in drive.text())
-        said = " ".join(drive.text().replace("█", " ").replace("▌", " ").split())
-        assert reason in said

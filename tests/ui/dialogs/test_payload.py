@@ -200,3 +200,19 @@ async def test_a_yes_that_leaves_the_sandbox_says_so_in_the_head(
         await drive.until(lambda: "wants to run a command outside the sandbox " in drive.text())
         await drive.press("question_mark")
         await drive.until(lambda: "a yes runs it outside of the sandbox: with the" in drive.text())
+
+
+async def test_no_word_of_a_reason_is_lost_while_there_are_rows() -> None:
+    reason = (
+        "a yes runs the command without the sandbox: git makes a repository, and in the sandbox "
+        "what makes one of its folder is moved aside"
+    )
+    command = "mkdir -p x/y && cd x && git init -q . ; ls -a"
+    parts = tuple(Segment(text=part, risk="medium") for part in ("mkdir -p x/y", "cd x", "git"))
+    asked = ask(payload=command, segments=parts, reasons=(reason,), why="", paths=("x/y",))
+    async with running(size=(80, 24)) as drive:
+        await drive.push(asked)
+        await drive.dialog(ApprovalDialog)
+        await drive.until(lambda: "touches" in drive.text())
+        said = " ".join(drive.text().replace("█", " ").replace("▌", " ").split())
+        assert reason in said
