@@ -16,6 +16,7 @@ from amplifier_tui.base.commands.set_aside import list_set_aside, put_back
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, SandboxTerms
 from amplifier_tui.modules.tool_bash import confining
+from amplifier_tui.modules.tool_bash.sandbox import kept
 from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
 from amplifier_tui.modules.tool_bash.sandbox.made import Made
@@ -92,14 +93,31 @@ async def test_what_the_user_moves_back_stays(
 
 def test_what_is_still_on_its_way_back_is_waited_for(tmp_path: Path) -> None:
     aside, place = Aside(tmp_path / "aside", print), tmp_path / ".env"
-    kept = tmp_path / "kept" / ".env"
-    kept.parent.mkdir()
-    kept.write_text("A=1\n")
-    aside.moved_to(kept, place)
+    moved = tmp_path / "moved" / ".env"
+    moved.parent.mkdir()
+    moved.write_text("A=1\n")
+    aside.moved_to(moved, place)
     place.write_text("A=1\n")
-    threading.Timer(0.02, shutil.copystat, (kept, place)).start()
-    assert aside.is_taken_back(place)
-    assert not aside.is_taken_back(place)
+    threading.Timer(0.02, shutil.copystat, (moved, place)).start()
+    assert aside.is_taken_back(place, aside.patience())
+    assert not aside.is_taken_back(place, aside.patience())
+
+
+async def test_what_goes_on_changing_is_waited_for_once_in_a_look(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changing = "for n in 1 2 3; do mkdir -p $n; echo evil >> $n/.envrc; done"
+    await run(shell, changing)
+    asked: list[Path] = []
+
+    def another(place: Path) -> kept.Mark:
+        asked.append(place)
+        return len(asked), b""
+
+    monkeypatch.setattr(kept, "mark_of", another)
+    assert "3/.envrc would take effect" in await run(shell, changing)
+    assert set(asked) == {shell.root / f"{n}/.envrc" for n in (1, 2, 3)}
+    assert len([place for place in set(asked) if asked.count(place) > 1]) <= 1
 
 
 @pytest.mark.parametrize(

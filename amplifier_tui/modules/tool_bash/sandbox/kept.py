@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 _WAITING: Final = 0.1
 _MOST_WAITING: Final = 2.0
-"""Seconds in which something may become what the user moves back."""
+"""Seconds in which what is there may become what the user moves back."""
 
 
 class Running(Protocol):
@@ -84,13 +84,24 @@ class Aside:
             # The user is told where it is all the same.
             logger.warning("%s is not on the list of what was moved aside", kept, exc_info=True)
 
-    def is_taken_back(self, place: Path) -> bool:
-        """Whether the user has moved something back, where it is now; asked once. Blocking."""
+    @staticmethod
+    def patience() -> float:
+        """Return until when a look that begins now waits, for all that a command goes on changing.
+
+        In seconds, as `is_taken_back` takes it.
+        """
+        return time.monotonic() + _MOST_WAITING
+
+    def is_taken_back(self, place: Path, until: float) -> bool:
+        """Whether the user has moved something back, where it is now; asked once. Blocking.
+
+        Args:
+            until: When to wait no longer for something that still changes.
+        """
         marks = self.moved.get(place)
         if not marks:
             return False
         mark, was = mark_of(place), None
-        until = time.monotonic() + _MOST_WAITING
         while mark not in marks and mark != was and time.monotonic() < until:
             # On the way from another file system it gets its time last.
             time.sleep(_WAITING)

@@ -10,11 +10,7 @@ from typing import Final
 
 from amplifier_tui.base.commands.beside import is_others, made_beside, unwatch, watch
 from amplifier_tui.base.text import one_line, printable
-from amplifier_tui.modules.tool_bash.sandbox.aside import (
-    move_aside,
-    rename_here,
-    write_into,
-)
+from amplifier_tui.modules.tool_bash.sandbox.aside import move_aside, rename_here, write_into
 from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     Named,
@@ -74,6 +70,7 @@ class Made:
         self._told_of: Runs = {}
         self._telling = Telling(workspace, aside.folder, aside.tell)
         self._renamed = False
+        self._patience = 0.0
         self._looking = threading.Lock()
         self._users = UsersPlaces()
         self._early: list[Path] = []
@@ -198,6 +195,7 @@ class Made:
             last: Nothing is put off.
         """
         with self._looking:
+            self._patience = self._aside.patience()
             for _ in range(_MOST_LOOKS):
                 self._renamed = False
                 if self._before is not None:
@@ -417,7 +415,7 @@ class Made:
             now: A look from before that is asked. What of a folder it has is the user's as well.
         """
         with self._aside.taking:
-            if not self._aside.is_taken_back(place):
+            if not self._aside.is_taken_back(place, self._patience):
                 # Another command's look may have come first.
                 return runs <= self._runs.get(place, frozenset()) if runs else place in self._users
             if self._before is not None:
