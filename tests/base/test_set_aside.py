@@ -62,14 +62,16 @@ def test_what_was_moved_aside_comes_back_as_it_was(aside: Path, tmp_path: Path, 
     assert list_set_aside(aside, work) == []
 
 
-def test_what_is_in_a_folder_has_no_other_name_once_it_is_back(aside: Path, tmp_path: Path) -> None:
-    place = tmp_path / "work" / ".x"
-    place.mkdir(parents=True)
-    (place / "in").write_text("x")
-    (tmp_path / "other").hardlink_to(place / "in")
-    put_back(moved(aside, place))
+@pytest.mark.parametrize("name", [".x/in", ".x"])
+def test_what_is_back_has_no_other_name(aside: Path, tmp_path: Path, name: str) -> None:
+    place, file = tmp_path / "work" / ".x", tmp_path / "work" / name
+    file.parent.mkdir(parents=True)
+    file.write_text("x")
+    (tmp_path / "other").hardlink_to(file)
+    item = moved(aside, place)
+    put_back(item)
     (tmp_path / "other").write_text("evil")
-    assert (place / "in").read_text() == "x"
+    assert file.read_text() == "x" and not item.kept.exists()
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])

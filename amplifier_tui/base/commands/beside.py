@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import re
 import threading
 import time
@@ -14,6 +13,7 @@ from typing import Final, Protocol
 from weakref import WeakSet
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.opened.folders import files_below
 
 __all__ = [
     "Call",
@@ -109,7 +109,7 @@ def made_beside(place: Path) -> Call | None:
     if not calls:
         return None
     try:
-        inside = islice(_files_in(place), _MOST_INSIDE)
+        inside = islice(files_below(place), _MOST_INSIDE)
         oldest = min(each.lstat().st_ctime_ns for each in (place, *inside))
     except OSError:
         return None
@@ -232,7 +232,7 @@ def own_write(place: Path) -> Iterator[None]:
             return True
         # A folder is made on the way; what else is in it by now is another's.
         return each in place.parents and all(
-            _is_of(found, place) for found in islice(_files_in(each), _MOST_ON_THE_WAY)
+            _is_of(found, place) for found in islice(files_below(each), _MOST_ON_THE_WAY)
         )
 
     _own.append(makes)
@@ -248,9 +248,3 @@ def _is_of(found: Path, place: Path) -> bool:
     """Whether something is a file, or stands in for it while it is written."""
     stands_in = found.name.startswith(f".{place.name[:80]}.") and found.suffix in _OF_ITSELF
     return found == place or (stands_in and found.parent == place.parent)
-
-
-def _files_in(folder: Path) -> Iterator[Path]:
-    for at, folders, files in os.walk(folder):
-        links = (name for name in folders if os.path.islink(Path(at, name)))
-        yield from (Path(at, name) for name in (*files, *links))

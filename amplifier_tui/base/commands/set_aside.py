@@ -12,13 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.files import open_regular
 from amplifier_tui.base.jsonl import StoredRows, append_rows
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.opened.folders import HERE, Spot, open_folder
+from amplifier_tui.base.opened.copying import copy
+from amplifier_tui.base.opened.folders import Spot, files_below, open_folder
 
 _LIST: Final = "moved.jsonl"
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _NO_LINK: Final = frozenset({errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK})
 
 
@@ -95,81 +94,24 @@ def put_back(item: SetAside) -> None:
         with suppress(FileNotFoundError):
             os.stat(to.name, dir_fd=folder, follow_symlinks=False)
             raise FileExistsError(errno.EEXIST, "There is another by now", str(item.place))
-        if stat.S_ISDIR(mode):
-            _move_folder(kept, to)
-        else:
-            _move_file(kept, to)
+        try:
+            if _is_linked_elsewhere(kept):
+                raise OSError(errno.EXDEV, "It has another name", str(kept))
+            if stat.S_ISDIR(mode):
+                os.rename(kept, to.name, dst_dir_fd=folder)
+                return
+            # As a rename, but nothing is written over.
+            os.link(kept, to.name, dst_dir_fd=folder, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in _NO_LINK:
+                raise
+            copy(Spot(str(kept), None), to)
+        shutil.rmtree(kept) if stat.S_ISDIR(mode) else kept.unlink()
     finally:
         os.close(folder)
 
 
-def _move_folder(kept: Path, to: Spot) -> None:
-    try:
-        if _is_linked_elsewhere(kept):
-            raise OSError(errno.EXDEV, "A file in it has another name", str(kept))
-        os.rename(kept, to.name, dst_dir_fd=to.folder)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        _copy_folder(kept, to)
-        shutil.rmtree(kept)
-
-
 def _is_linked_elsewhere(kept: Path) -> bool:
-    """Whether a file in a folder has a second name: a command could write to it by that."""
-    return any(
-        Path(at, name).lstat().st_nlink > 1 for at, _, names in os.walk(kept) for name in names
-    )
-
-
-def _move_file(kept: Path, to: Spot) -> None:
-    try:
-        # As a rename, but nothing is written over.
-        os.link(kept, to.name, dst_dir_fd=to.folder, follow_symlinks=False)
-    except OSError as error:
-        if error.errno not in _NO_LINK:
-            raise
-        _copy(kept, to)
-    kept.unlink()
-
-
-def _copy(kept: Path, to: Spot) -> None:
-    mode = kept.lstat().st_mode
-    if stat.S_ISDIR(mode):
-        _copy_folder(kept, to)
-    elif stat.S_ISLNK(mode):
-        os.symlink(os.readlink(kept), to.name, dir_fd=to.folder)
-        os.utime(to.name, ns=_times(kept), dir_fd=to.folder, follow_symlinks=False)
-    else:
-        handle = os.open(to.name, _NEW, 0o600, dir_fd=to.folder)
-        try:
-            with open_regular(kept, follow_links=False) as source, os.fdopen(handle, "wb") as file:
-                shutil.copyfileobj(source, file)
-                file.flush()
-                os.fchmod(handle, stat.S_IMODE(mode))
-                # A command that runs knows it by this time.
-                os.utime(handle, ns=_times(kept))
-        except OSError:
-            os.unlink(to.name, dir_fd=to.folder)
-            raise
-
-
-def _copy_folder(kept: Path, to: Spot) -> None:
-    os.mkdir(to.name, 0o700, dir_fd=to.folder)
-    try:
-        handle = os.open(to.name, os.O_RDONLY | HERE, dir_fd=to.folder)
-        try:
-            for name in os.listdir(kept):
-                _copy(kept / name, Spot(name, handle))
-            os.fchmod(handle, stat.S_IMODE(kept.lstat().st_mode))
-            os.utime(handle, ns=_times(kept))
-        finally:
-            os.close(handle)
-    except OSError:
-        shutil.rmtree(to.name, ignore_errors=True, dir_fd=to.folder)
-        raise
-
-
-def _times(kept: Path) -> tuple[int, int]:
-    found = kept.lstat()
-    return found.st_atime_ns, found.st_mtime_ns
+    """Whether a file has a second name: a command could write to it by that."""
+    files = [kept] if kept.is_symlink() or kept.is_file() else files_below(kept)
+    return any(each.lstat().st_nlink > 1 for each in files)

@@ -11,6 +11,7 @@ from typing import Final
 
 from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.pattern import lazy_pattern
+from amplifier_tui.base.opened.folders import files_below
 from amplifier_tui.base.protected import configuring, holds_secrets_at
 
 _MOST_ENTRIES: Final = 16_000
@@ -187,13 +188,6 @@ def goes_on(entry: "os.DirEntry[str]") -> bool:
         and not is_passed_over(Path(entry))
         and not configuring(entry.name, Path(entry).parent.name)
     )
-
-
-def files_below(folder: Path) -> Iterator[Path]:
-    """Yield all that is below a folder and is no folder itself; it follows no link. Blocking."""
-    for at, folders, files in os.walk(folder):
-        links = (name for name in folders if os.path.islink(Path(at, name)))
-        yield from (Path(at, name) for name in (*files, *links))
 
 
 def links_below(folder: Path) -> list[Path]:

@@ -185,3 +185,10 @@ def _is_link(name: str, folder: int) -> bool:
         return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
         return False
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield all that is below a folder and is no folder itself; it follows no link. Blocking."""
+    for at, folders, files in os.walk(folder):
+        links = (name for name in folders if os.path.islink(Path(at, name)))
+        yield from (Path(at, name) for name in (*files, *links))

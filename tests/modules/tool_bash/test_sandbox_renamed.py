@@ -35,7 +35,7 @@ def aside(shell: Shell) -> Iterator[Path]:
 async def test_a_folder_that_can_not_be_copied_is_renamed_where_it_is(
     shell: Shell, told: list[str], aside: Path
 ) -> None:
-    deep = f"n={LONG}; for i in $(seq 20); do mkdir $n; cd $n; done"
+    deep = f"n={LONG}; for i in $(seq 120); do mkdir $n; cd $n; done"
     output = await run(
         shell, f"mkdir -p .vscode/a; touch .vscode/a/.envrc; touch .vscode/b; cd .vscode; {deep}"
     )

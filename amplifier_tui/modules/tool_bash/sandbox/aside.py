@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files.nearby import Entries, FolderListing
-from amplifier_tui.base.opened.folders import HERE, PLACE, opened
+from amplifier_tui.base.opened.copying import allow, change_mode, copy
+from amplifier_tui.base.opened.folders import Spot, opened
 from amplifier_tui.base.protected import is_obeyed
-from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, change_mode, identity_in
+from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_in
 
 _SET_ASIDE: Final = ".set-aside-"
 _LONGEST_NAME: Final = 200
+_MOST_COPIED: Final = 500_000_000
+"""Bytes that are copied to another file system; more than that stays under another name."""
 
 
 def move_aside(workspace: Path, place: Path, identity: Identity, into: Path) -> Path:
@@ -42,7 +45,7 @@ def move_aside(workspace: Path, place: Path, identity: Identity, into: Path) -> 
             raise FileNotFoundError(errno.ENOENT, "It is another by now", str(place))
         into.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept = Path(tempfile.mkdtemp(dir=into)) / place.name
-        _allow(place.name, folder)
+        allow(Spot(place.name, folder))
         try:
             try:
                 os.rename(place.name, kept, src_dir_fd=folder)
@@ -68,7 +71,7 @@ def _copy_away(place: Path, folder: int, kept: Path) -> None:
     name = _inert_name(place)
     os.rename(place.name, name, src_dir_fd=folder, dst_dir_fd=folder)
     try:
-        _copy(name, folder, kept)
+        copy(Spot(name, folder), Spot(str(kept), None), _MOST_COPIED)
     except BaseException:
         os.rename(name, place.name, src_dir_fd=folder, dst_dir_fd=folder)
         raise
@@ -133,38 +136,6 @@ def _writable(folder: int) -> Iterator[None]:
         if lacks:
             with contextlib.suppress(OSError):
                 change_mode(folder, mode)
-
-
-def _allow(name: str, folder: int) -> None:
-    """Let the owner list and write a folder by its name; anything else stays as it is."""
-    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
-        handle = os.open(name, PLACE | HERE, dir_fd=folder)
-        try:
-            change_mode(handle, stat.S_IMODE(mode) | stat.S_IRWXU)
-        finally:
-            os.close(handle)
-
-
-def _copy(name: str, folder: int, target: Path) -> None:
-    """Copy a file, a link or a folder to another file system; pipes and sockets hold nothing."""
-    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    if stat.S_ISDIR(mode):
-        _allow(name, folder)
-        target.mkdir(mode=0o700)
-        handle = os.open(name, os.O_RDONLY | HERE, dir_fd=folder)
-        try:
-            for each in os.listdir(handle):
-                _copy(each, handle, target / each)
-        finally:
-            os.close(handle)
-    elif stat.S_ISLNK(mode):
-        target.symlink_to(os.readlink(name, dir_fd=folder))
-    elif stat.S_ISREG(mode):
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        with os.fdopen(os.open(name, flags, dir_fd=folder), "rb") as file, target.open("xb") as to:
-            shutil.copyfileobj(file, to)
-        target.chmod(stat.S_IMODE(mode) | stat.S_IRUSR)
 
 
 def _remove(name: str, folder: int) -> None:

@@ -13,7 +13,6 @@ from amplifier_tui.base.commands.held.renames import Renames
 from amplifier_tui.base.commands.programs import folders_on_path, own_code, shadows
 from amplifier_tui.base.files.nearby import (
     FolderListing,
-    files_below,
     goes_on,
     leads_past,
     links_behind,
@@ -24,6 +23,7 @@ from amplifier_tui.base.files.nearby import (
     target_of,
 )
 from amplifier_tui.base.homes import user_home
+from amplifier_tui.base.opened.folders import files_below
 from amplifier_tui.base.protected import configures_as_link, configuring, starts_from_home
 from amplifier_tui.base.repositories.settings import places_named_by_settings
 from amplifier_tui.modules.tool_bash.sandbox.aside import Reopening

@@ -1,26 +1,11 @@
 """What tells a file that was there from one that was put in its place."""
 
-import errno
 import os
 import stat
 from pathlib import Path
 
 Identity = tuple[int, ...]
 """Tells a file that was there from one that was put in its place."""
-
-
-def change_mode(handle: int, mode: int) -> None:
-    """Change the mode of what is open, though it be open for its place only.
-
-    Raises:
-        OSError: It is somebody else's.
-    """
-    try:
-        os.fchmod(handle, mode)
-    except OSError as error:
-        if error.errno != errno.EBADF:
-            raise
-        os.chmod(f"/proc/self/fd/{handle}", mode)
 
 
 def identity_of(place: Path) -> Identity | None:

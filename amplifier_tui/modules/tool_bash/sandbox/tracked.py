@@ -13,8 +13,8 @@ from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
 from amplifier_tui.base.files import read_regular
-from amplifier_tui.base.files.nearby import files_below
 from amplifier_tui.base.git import git_blobs_now, git_bytes_now, git_output_now
+from amplifier_tui.base.opened.folders import files_below
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents, unwrapped
 
 _MOST_BYTES: Final = 10_000_000
