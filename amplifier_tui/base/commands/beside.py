@@ -18,6 +18,7 @@ from amplifier_tui.base.opened.folders import files_below
 __all__ = [
     "Call",
     "Watched",
+    "are_watched",
     "beside_confined",
     "is_others",
     "made_beside",
@@ -181,6 +182,11 @@ def unwatch(command: Watched) -> None:
         _watched.discard(command)
 
 
+def are_watched() -> bool:
+    """Whether confined commands run that can write."""
+    return bool(_watched)
+
+
 def _all_watched() -> tuple[Watched, ...]:
     with _lock:
         return tuple(_watched)
@@ -223,7 +229,7 @@ def own_write(place: Path) -> Iterator[None]:
     Args:
         place: Absolute.
     """
-    if _watched:
+    if are_watched():
         with suppress(OSError, RuntimeError):
             place = place.parent.resolve() / place.name
 

@@ -3,17 +3,21 @@
 import contextlib
 import errno
 import os
+import signal
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Final, Literal
 
-from amplifier_tui.base.commands.beside import own_write
-from amplifier_tui.base.files.reading import FLAGS, require_regular
+from amplifier_tui.base.commands.beside import are_watched, own_write
+from amplifier_tui.base.files.reading import FLAGS, NO_WAIT, require_regular
 from amplifier_tui.base.opened.folders import Spot, naming, spot_of
 
 Links = Literal["replace", "follow", "refuse"]
+
+_TRIES: Final = 5
 
 
 def write_atomic(
@@ -29,9 +33,51 @@ def write_atomic(
 
     Args:
         data: The content; text is written as UTF-8.
+
+    Raises:
+        OSError: As there, or a confined command gets hold of it each time (`EBUSY`).
     """
-    with replacing(path, mode=mode, durable=durable, links=links, resolved=resolved) as file:
-        file.write(data.encode() if isinstance(data, str) else data)
+    content = data.encode() if isinstance(data, str) else data
+    for _ in range(_TRIES):
+        with replacing(path, mode=mode, durable=durable, links=links, resolved=resolved) as file:
+            file.write(content)
+        if not is_open_to_others(path):
+            return
+    raise OSError(errno.EBUSY, "A command keeps a way to write to it", str(path))
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Whether a confined command may write to a new file, though it may not by its name. Blocking.
+
+    It gave a second name to what stood in for the file, or has it open.
+    """
+    if not are_watched():
+        return False
+    try:
+        handle = os.open(path, os.O_RDONLY | NO_WAIT | FLAGS)
+    except OSError:
+        return False
+    try:
+        return os.fstat(handle).st_nlink > 1 or _is_being_written(handle)
+    finally:
+        os.close(handle)
+
+
+def _is_being_written(handle: int) -> bool:
+    """Whether anybody has a file open for writing, where the system tells."""
+    if sys.platform != "linux":
+        return False
+    import fcntl
+
+    with contextlib.suppress(OSError):
+        # Who opens it meanwhile is told of by a signal that does nothing.
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
+        try:
+            fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        except BlockingIOError:
+            return True
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return False
 
 
 @contextlib.contextmanager

@@ -9,7 +9,14 @@ from pathlib import Path
 
 from amplifier_tui.base.commands.beside import own_write
 from amplifier_tui.base.files.reading import FLAGS, open_resolved, require_regular
-from amplifier_tui.base.files.replacing import beside, remove, rename, stage
+from amplifier_tui.base.files.replacing import (
+    beside,
+    is_open_to_others,
+    remove,
+    rename,
+    stage,
+    write_atomic,
+)
 from amplifier_tui.base.opened.folders import Spot, naming, spot_of
 
 
@@ -65,6 +72,8 @@ def write_together(
                         rename(staged[path], name, folder)
                     else:
                         os.unlink(name, dir_fd=folder)
+            for path in filter(is_open_to_others, staged):
+                write_atomic(path, contents[path] or b"", durable=durable, resolved=True)
             undo.pop_all()
 
 

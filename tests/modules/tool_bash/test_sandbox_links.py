@@ -176,3 +176,15 @@ async def test_nor_is_one_in_a_commit(shell: Shell, told: list[str]) -> None:
     assert "holds a, which would take effect" in output
     hook = shell.root / ".git/hooks/pre-push"
     assert not hook.exists() or hook.read_text() == "mine\n"
+
+
+async def test_what_is_written_by_another_name_of_a_file_takes_no_effect(
+    shell: Shell, told: list[str]
+) -> None:
+    place = shell.root / ".envrc"
+    place.write_text("mine\n")
+    (shell.root / "other").hardlink_to(place)
+    assert "take effect" not in await run(shell, "cat other; touch unrelated")
+    assert place.read_text() == "mine\n"
+    assert ".envrc would take effect" in await run(shell, "echo evil >> other")
+    assert not place.exists()

@@ -38,7 +38,7 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     places_of_git,
     repository_named,
 )
-from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
+from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, has_one_name, identity_of
 from amplifier_tui.modules.tool_bash.sandbox.seen import Entry, Known
 from amplifier_tui.modules.tool_bash.sandbox.tracked import checkouts
 
@@ -196,13 +196,13 @@ class Look:
     def lose(self) -> None:
         """Hold nothing any more that is gone: what comes in its place may be a command's.
 
-        Nor what is in folders that were renamed: what is mounted by its name may lie elsewhere.
+        Nor what has another name, which is not mounted over, nor what is in renamed folders.
         """
         renamed = self._renames.found()
         self._held = {
             place: above
             for place, above in self._held.items()
-            if os.path.lexists(place) and renamed.isdisjoint(place.parents)
+            if has_one_name(place) and renamed.isdisjoint(place.parents)
         }
 
     def remember_inside(self) -> None:

@@ -16,6 +16,15 @@ def identity_of(place: Path) -> Identity | None:
         return None
 
 
+def has_one_name(place: Path) -> bool:
+    """Whether something is there, and it is no file that has other names as well."""
+    try:
+        found = place.lstat()
+    except OSError:
+        return False
+    return found.st_nlink <= 1 or stat.S_ISDIR(found.st_mode)
+
+
 def identity_in(folder: int, name: str) -> Identity:
     """Return that of what is in an open folder.
 
