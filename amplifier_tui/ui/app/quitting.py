@@ -53,7 +53,9 @@ class Quitting:
             from amplifier_tui.ui.dialogs.questions import Confirm
 
             question = running_words(work, "Quitting")
-            self._app.ask(Confirm(question, "Quit"), lambda yes: self._save() if yes else None)
+            self._app.ask(
+                Confirm(question, "Quit", stays=True), lambda yes: self._save() if yes else None
+            )
         else:
             self._save()
 

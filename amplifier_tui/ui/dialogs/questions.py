@@ -88,7 +88,11 @@ class AskLine(Sheet[str]):
 
 
 class Confirm(GuardedSheet[bool]):
-    """Says what would happen; returns whether the user said yes."""
+    """Says what would happen; returns whether the user said yes.
+
+    Args:
+        stays: Stay open at ctrl+c, which asked for it: pressed once more it is no answer.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
@@ -99,10 +103,18 @@ class Confirm(GuardedSheet[bool]):
     Confirm #question { margin-bottom: 1; }
     """
 
-    def __init__(self, question: str, yes: str) -> None:
+    def __init__(self, question: str, yes: str, *, stays: bool = False) -> None:
         super().__init__()
         self._question = question
         self._yes = yes
+        self._stays = stays
+
+    def leave(self) -> None:
+        """Close without an answer, unless it stays."""
+        if self._stays:
+            self.app.bell()
+        else:
+            super().leave()
 
     def _content(self) -> ComposeResult:
         yield Static(self._question, id="question", markup=False)

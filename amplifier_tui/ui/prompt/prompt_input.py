@@ -106,7 +106,7 @@ class PromptInput(EditArea, inherit_bindings=False):
         """The draft was cleared: the first step back in the history brings it back."""
         self.completion_key: Callable[[str], bool] = lambda key: False
         """Gets every key first; True when it was meant for the completion."""
-        self._offered = ""
+        self._offered = self._untouched = ""
         """The text that was given back, selected."""
         self.in_chord = False
         """The leader was pressed and its popup is not closed yet."""
@@ -157,17 +157,19 @@ class PromptInput(EditArea, inherit_bindings=False):
             self.move_cursor(draft.cursor)
         return before
 
-    def offer(self, text: str) -> None:
-        """Make a text the draft that what is typed next replaces."""
-        self.set_draft(text)
-        self.select_all()
+    def offer(self, text: str, behind: str = "") -> None:
+        """Make a text the draft that what is typed next replaces, all but what it stands behind."""
+        self.set_draft(f"{behind}{text}")
+        self.move_cursor((0, len(behind)))
+        self.move_cursor(self.document.end, select=True)
         # It is selected for that, not to be copied.
-        self._offered = self.text
+        self._offered = self.selected_text
+        self._untouched = self.text
 
     @property
     def untouched(self) -> bool:
         """Whether nobody wrote the draft: there is none, or it was offered and stands as it was."""
-        return self.text in ("", self._offered)
+        return self.text in ("", self._untouched)
 
     def clear_draft(self) -> None:
         """Empty the draft, undoably."""

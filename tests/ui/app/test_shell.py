@@ -167,6 +167,18 @@ async def test_the_last_command_is_shown_before_it_runs_again_in_the_terminal() 
         assert drive.client.named("shell") == [("seq 30", True, True)]
 
 
+async def test_what_is_typed_over_the_last_command_stands_in_its_place() -> None:
+    async with running() as drive:
+        await drive.push(ENDED)
+        await drive.write("/term")
+        await drive.press("enter")
+        await drive.until(lambda: drive.draft == "/terminal seq 30")
+        await drive.write("vi b.txt")
+        assert drive.draft == "/terminal vi b.txt"
+        await drive.press("enter")
+        assert drive.client.named("shell") == [("vi b.txt", True, True)]
+
+
 @pytest.mark.parametrize("command", ["vim notes", "for i in 1 2\ndo echo $i\ndone"])
 async def test_a_command_that_is_run_again_is_kept_from_the_agent_as_before(command: str) -> None:
     ended = ShellEnded(session_id=SESSION, command_id="c2", command=command, told=False)

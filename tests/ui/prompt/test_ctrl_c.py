@@ -161,3 +161,15 @@ async def test_the_question_before_quitting_names_each_command_in_the_background
         said = drive.text()
         assert "The background command make" in said and "command npm run dev" in said
         assert "Quitting stops them; what they did so far is kept." in said
+
+
+async def test_the_question_before_quitting_stays_when_ctrl_c_is_pressed_again() -> None:
+    async with running() as drive:
+        job = JobChanged(session_id=SESSION, job_id="job-1", command="make", running=True)
+        await drive.push(job)
+        await drive.press("ctrl+c", "ctrl+c")
+        await drive.dialog(Confirm)
+        await drive.press("ctrl+c", "ctrl+c")
+        await drive.dialog(Confirm)
+        await drive.press("y")
+        await drive.until(lambda: drive.client.named("close"))

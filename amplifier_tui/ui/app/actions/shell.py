@@ -76,7 +76,7 @@ def in_terminal(
     else:
         # Seen before it runs: it may be long ago, and have been for another folder.
         quiet_mark = "" if last.told else _QUIET
-        prompt.set_draft(f"/terminal {quiet_mark}{last.arguments['command']}")
+        prompt.offer(f"{quiet_mark}{last.arguments['command']}", behind="/terminal ")
         prompt.focus()
 
 
