@@ -1,13 +1,14 @@
 from amplifier_tui.host.events import (
     HostEvent,
     JobChanged,
+    Notice,
     SessionClosed,
     ShellEnded,
     ShellProgress,
     ShellStarted,
     ShellWaiting,
 )
-from amplifier_tui.ui.state.conversation.entries import ShellEntry
+from amplifier_tui.ui.state.conversation.entries import NoteEntry, ShellEntry
 from amplifier_tui.ui.state.session import SessionState
 from tests.ui.state.make import make, new_state, turn, turn_ended
 
@@ -79,3 +80,16 @@ def test_a_job_whose_start_is_told_after_its_end_does_not_run() -> None:
     started = make(JobChanged, job_id="job-1", command="true", running=True, state="running")
     state = new_state(ended, started)
     assert state.jobs.running == [] and state.jobs.by_id["job-1"].state == "exit code 0"
+
+
+def test_a_job_whose_end_was_told_is_not_warned_of_again() -> None:
+    ended = make(
+        Notice, level="info", text="job-1 ended after 20 s: ls", source="jobs", replayed=True
+    )
+    found = [
+        make(JobChanged, job_id=f"job-{n}", command="ls", state="is over", earlier=True)
+        for n in (1, 2)
+    ]
+    state = new_state(ended, *found)
+    said = [entry.text for entry in state.entries if isinstance(entry, NoteEntry)]
+    assert said == ["job-1 ended after 20 s: ls", "job-2 is over: ls"]

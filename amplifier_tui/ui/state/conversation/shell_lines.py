@@ -14,6 +14,8 @@ class ShellLines(Handlers):
     def __init__(self, entries: EntryList) -> None:
         self._entries = entries
         self._commands: dict[str, ShellEntry] = {}
+        self._told_of: set[str] = set()
+        """Jobs of the agent's whose end the conversation tells."""
 
     @on(events.ShellStarted)
     def _started(self, event: events.ShellStarted) -> None:
@@ -47,11 +49,17 @@ class ShellLines(Handlers):
         for command_id, entry in self._commands.items():
             self._tell(entry, waits=command_id in event.command_ids)
 
+    @on(events.Notice, main=True)
+    def _ended_before(self, event: events.Notice) -> None:
+        if event.source == "jobs":
+            self._told_of.add(event.text.partition(" ")[0])
+
     @on(events.JobChanged, live=True, main=True)
     def _found_ended(self, event: events.JobChanged) -> None:
-        if event.earlier:
-            said = f"{one_line(event.job_id, 12)} {one_line(event.state, 40)}"
-            text = f"{said}: {one_line(event.command, 200)}"
+        name = one_line(event.job_id, 12)
+        # The model, and with it the module, may not have heard what the user was told.
+        if event.earlier and name not in self._told_of:
+            text = f"{name} {one_line(event.state, 40)}: {one_line(event.command, 200)}"
             self._entries.add(NoteEntry(key="note", text=text, level="warning"))
 
     def settle(self) -> None:
