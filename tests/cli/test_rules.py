@@ -113,6 +113,27 @@ def test_a_tool_that_is_spelt_like_one_of_the_programs_is_warned_about(
     assert (f"{user_rules_path()}:" in listed) and (f"; write {near}\n" in listed) is bool(near)
 
 
+@pytest.mark.parametrize(
+    ("rule", "better"),
+    [("bush(ls)", "bash(ls)"), ("reed(src/**)", "read(src/**)"), ("web_fetcher(a.b)", "web_fetch")],
+)
+def test_a_typed_rule_with_words_for_a_tool_that_is_none_is_told_the_nearest(
+    capsys: pytest.CaptureFixture[str], rule: str, better: str
+) -> None:
+    assert (
+        f"Warning: no tool of the program is called {rule.partition('(')[0]}; write {better}"
+        in (told := said(capsys, "add", rule))
+        and told.startswith(f"allow {rule}\n")
+    )
+
+
+@pytest.mark.parametrize("rule", ["bush", 'bush({"a": 1})', "deploy(ls)", "read_pdf({})"])
+def test_a_typed_rule_that_may_be_of_a_module_is_taken_without_a_word(
+    capsys: pytest.CaptureFixture[str], rule: str
+) -> None:
+    assert "Warning" not in said(capsys, "add", rule)
+
+
 def test_a_rule_that_covers_no_command_is_warned_about_and_a_near_one_is_explained(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.nearest import nearest
 from amplifier_tui.base.tool_names import (
     COMMAND_TOOLS,
     FILE_TOOLS,
@@ -39,6 +40,8 @@ from amplifier_tui.host.gate.risk import (
 )
 from amplifier_tui.host.gate.rules.paths import is_pattern, matches_nothing
 from amplifier_tui.host.gate.rules.words import commands_meant, covers_nothing
+
+_IN_BRACKETS: Final = COMMAND_TOOLS | FILE_TOOLS | SERVER_TOOLS
 
 
 class RuleError(ValueError):
@@ -145,9 +148,17 @@ class Rule:
         if near := meant_tool(self.tool):
             better = spelt(near, self.inside)
             return f"no tool of the program is called {self.tool}; write {better}"
+        if typed and self._is_strange and (like := nearest(self.tool, _IN_BRACKETS)):
+            return f"no tool of the program is called {self.tool}; write {spelt(like, self.inside)}"
         if self.tool in WITHOUT_BRACKETS and self.inside[:1] not in ("", "{"):
             return f"it matches no call; write {self.tool}, or its arguments as JSON"
         return ""
+
+    @property
+    def _is_strange(self) -> bool:
+        """Whether it has words in brackets, and is of a tool that the program does not know."""
+        known = _IN_BRACKETS | WITHOUT_BRACKETS
+        return self.inside[:1] not in ("", "{") and self.tool not in known and "*" not in self.tool
 
     @property
     def in_every_folder(self) -> str:
