@@ -32,6 +32,8 @@ _BUILDERS: Final = _words(
     "rustc gcc g++ clang tsc npx uvx mvn gradle bazel just rake dotnet swift ruff mypy black "
     "eslint prettier jest vitest lua Rscript julia ghc stack zig"
 )
+_TELLING: Final = _words("cargo rustc go java npx cmake make gcc g++ clang tsc ruff mypy black")
+"""Programs that tell their version, and run nothing of the project's."""
 _SYSTEM: Final = by_name(
     (
         ("critical", "formats a disk", "mkfs"),
@@ -119,6 +121,16 @@ _IN_CONTAINERS: Final = _words("run exec")
 _INTERPRETERS: Final = _words("python python3 node deno bun ruby perl php Rscript julia lua java")
 
 
+def linked_files(program: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what `ln` makes links to, and leaves as it is; empty where that is not plain."""
+    if program != "ln" or any(word.startswith(("-t", "--t")) for word in arguments):
+        return ()
+    flags = option_names(arguments)
+    operands = tuple(word for word in arguments if not word.startswith("-"))
+    plain = "t" not in flags and operands[-1:] not in [(each,) for each in operands[:-1]]
+    return operands[:-1] if plain else ()
+
+
 def judge_program(program: str, arguments: tuple[str, ...]) -> Verdict:
     """Return how risky a program is with these arguments, paths not considered."""
     if program.startswith("git-credential"):
@@ -126,6 +138,8 @@ def judge_program(program: str, arguments: tuple[str, ...]) -> Verdict:
     special = _SPECIAL.get(program)
     if special is not None:
         return special(arguments)
+    if program in _TELLING and arguments in (("--version",), ("version",)):
+        return UNKNOWN
     if only_looks((program, *arguments)):
         return READS
     if program.startswith("mkfs."):
@@ -259,6 +273,10 @@ def _interpreter(arguments: tuple[str, ...]) -> Verdict:
     return BUILDS if set(arguments) - {"--version", "-V"} else READS
 
 
+def _node(arguments: tuple[str, ...]) -> Verdict:
+    return READS if arguments == ("-v",) else _interpreter(arguments)
+
+
 _MACHINE: Final = r"(/|/home/?|/(?:etc|root|var|run|usr|boot|dev|proc|sys|lib|s?bin)(?:/[^:,]*)?)"
 _MOUNTED: Final = lazy_pattern(
     rf"^(?:-v|--volume=)?{_MACHINE}:|^(?:--mount=)?(?:.*,)?(?:src|source)={_MACHINE}(?:,|$)"
@@ -297,7 +315,7 @@ _SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Verdict]]] = {
     "chmod": _chmod,
     "python": _interpreter,
     "python3": _interpreter,
-    "node": _interpreter,
+    "node": _node,
     "perl": _interpreter,
     "ruby": _interpreter,
     "docker": _docker,

@@ -38,7 +38,7 @@ from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
 from amplifier_tui.host.gate.calls.searching import meant_secrets, met_secrets
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, is_root_like
-from amplifier_tui.host.gate.programs import judge_program, variables_changed
+from amplifier_tui.host.gate.programs import judge_program, linked_files, variables_changed
 from amplifier_tui.host.gate.verdicts.git import takes_up
 from amplifier_tui.host.gate.verdicts.moves import Moves
 from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, ONLY_READS, SECRETS
@@ -46,6 +46,7 @@ from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, ONLY_READS,
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
 OUTSIDE: Final = "writes outside the workspace"
+_LINKS_OUT: Final = "links to what is outside the workspace"
 READS_OUTSIDE: Final = "reads outside the workspace"
 UNSURE_FOLDER: Final = "where a `cd` before it may fail or lead elsewhere"
 MAKES_FILE: Final = "makes a file"
@@ -310,6 +311,7 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
     changed = run.program in CHANGES_ARGUMENTS
     read_as = _reading_of(run)
     in_place = files_in_place(run.program, run.arguments) or ()
+    linked = linked_files(run.program, run.arguments)
     arguments = list(zip(run.arguments, run.command.known[1:], strict=False))
     numbered = [
         (*(_with_place(written, each, here) if changed or at in in_place else each), at in in_place)
@@ -337,7 +339,9 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
             if near > MOST_PLACES:
                 continue
         place = here.locate(word if known else _fixed_part(word))
-        if changes:
+        if changes and word in linked and place.outside and not (place.secret or place.configures):
+            yield Judgement("high", (_LINKS_OUT,), (place,))
+        elif changes:
             yield _judge_change(run, place, known, word)
             if run.program in _DELETERS and not known:
                 found = map(here.locate, here.matches(word) or ())

@@ -290,3 +290,28 @@ def test_a_function_and_a_file_with_a_number_are_no_way_round(cwd: Path) -> None
     whole = judge_script("echo x >&1evil", cwd).whole
     assert [place.shown for place in whole.places] == ["1evil"]
     assert "deletes files" in judge_script("echo ${a[`rm x`]}", cwd).whole.reasons
+
+
+@pytest.mark.parametrize(
+    ("line", "risk", "reasons"),
+    [
+        ("ln -s /etc/passwd x", "high", ["links to what is outside the workspace", "makes links"]),
+        ("ln /etc/a /etc/b .", "high", ["links to what is outside the workspace", "makes links"]),
+        ("ln -s ../a", "high", ["writes outside the workspace", "makes links"]),
+        ("ln -s x /etc/passwd", "critical", ["changes the operating system", "makes links"]),
+        ("ln -st /etc x", "critical", ["changes the operating system", "makes links"]),
+        ("ln -s .git/hooks x", "high", ["takes effect on git", "makes links"]),
+        ("git config -l", "low", ["only reads"]),
+        ("git config --get user.name", "low", ["only reads"]),
+        ("git config user.name x", "medium", ["changes git's configuration"]),
+        ("node -v", "low", ["only reads"]),
+        ("cargo --version; go version", "medium", []),
+        ("node -v x.js", "medium", ["runs the project's own code"]),
+        ("pytest -v", "medium", ["runs the project's own code"]),
+    ],
+)
+def test_the_reason_of_a_harmless_command_is_true(
+    cwd: Path, line: str, risk: str, reasons: list[str]
+) -> None:
+    found = judge_script(line, cwd).whole
+    assert (found.risk, list(found.reasons)) == (risk, reasons)

@@ -109,6 +109,8 @@ def judge_git(arguments: tuple[str, ...]) -> Verdict:
     if deep := _DEEP.get((subcommand, "".join(operands[:1]))):
         risk, reason = deep
         return risk, (reason,)
+    if subcommand == "config" and only_looks(("git", *arguments)):
+        return READS
     if subcommand in _GIT and not _keeps_files(subcommand, flags):
         risk, reason = _GIT[subcommand]
         return risk, (reason,)
