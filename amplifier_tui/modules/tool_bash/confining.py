@@ -59,6 +59,7 @@ from amplifier_tui.modules.tool_bash.sandbox.git_writing import GitWriting
 from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
 from amplifier_tui.modules.tool_bash.sandbox.made import Made
 from amplifier_tui.modules.tool_bash.sandbox.tracked import checkouts, without_tracked
+from amplifier_tui.modules.tool_bash.users_places import UsersPlaces
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +85,11 @@ TOLD_BY: Final = "sandbox"
 _OTHERS: Final = (
     "; git could not write in the repositories of the workspace, as the line works with another one"
 )
+_UNTOLD: Final = (
+    "Programs of yours, maybe a command in the sandbox, use all that tells of changed files "
+    "(fs.inotify.max_user_instances). Until one ends, what you save while a command runs is kept "
+    "from it a moment later, and may be moved aside if it is in a folder (/aside puts it back)"
+)
 _LONGEST: Final = 4_000
 _LAST_MOMENT: Final = 5.0
 """Seconds that what was killed gets to be gone: some do not go while a disk does not answer."""
@@ -106,7 +112,7 @@ class Confined:
         was_there: Names of what is in that folder before.
         made: What it makes that would take effect outside of the sandbox; None where it can make
             nothing, or may.
-        read_only: What of the workspace is read-only to it.
+        users: What is kept from it; None where it can write nowhere, or everywhere.
     """
 
     command: Sequence[str]
@@ -115,18 +121,16 @@ class Confined:
     scratch: Path | None = None
     was_there: frozenset[str] = frozenset()
     made: Made | None = None
-    read_only: tuple[Path, ...] = ()
+    users: UsersPlaces | None = None
 
-    async def hold(self, pid: int, after: float = 0.0) -> None:
-        """Keep from it what is read-only, also where that is replaced from outside.
+    def begin(self, pid: int) -> None:
+        """Keep from it what is the user's, also where that is replaced from outside.
 
         Args:
             pid: The number of its process.
-            after: Seconds after which: most commands have ended by then.
         """
-        if self.made is not None and self.read_only:
-            await asyncio.sleep(after)
-            await asyncio.to_thread(self.made.hold, pid, self.read_only)
+        if self.users is not None:
+            asyncio.get_running_loop().run_in_executor(None, self.users.begin, pid)
 
     def finish(self) -> list[str]:
         """Move aside what the command made that would take effect elsewhere, as it ends. Blocking.
@@ -189,6 +193,7 @@ class Confining:
         self._scratch: ScratchFolder | None = None
         self._making = threading.Lock()
         self._aside: Aside | None = None
+        self._said_untold = False
         self._loop: asyncio.AbstractEventLoop
 
     @property
@@ -300,7 +305,8 @@ class Confining:
         if writing:
             environment = without_info(environment)
         aside = self._aside_of(terms)
-        made = Made(workspace, aside) if writing else None
+        users = UsersPlaces()
+        made = Made(workspace, aside, users) if writing else None
         before = Look(workspace, aside.known) if writing else None
         if before is not None:
             aside.forget_made(before)
@@ -355,6 +361,10 @@ class Confining:
                 takes_up=changes_files,
                 fetches=of_git and _fetches(command[-1], folder, workspace, grant),
             )
+            users.hold(sandbox.read_only)
+            if not users.is_told and not self._said_untold:
+                self._said_untold = True
+                self._tell(_UNTOLD)
         # What leads to these is made for them.
         leading = {
             name
@@ -375,7 +385,7 @@ class Confining:
             scratch / "tmp",
             frozenset({*leading, *(each.name for each in (scratch / "tmp").iterdir())}),
             made,
-            sandbox.read_only,
+            users if writing else None,
         )
 
 

@@ -239,7 +239,7 @@ class Jobs:
 
         run = CommandRun(process, job.output, None, show)
         # It may go on for days; what it makes must not take effect until then.
-        looking = asyncio.create_task(_look(job, process, confined))
+        looking = asyncio.create_task(_look(job, confined))
         try:
             # What the user let run may make what it names.
             free = confined.made is None
@@ -277,8 +277,7 @@ def _ending(job: Job) -> str:
     return f"{job.job_id}: {job.state}, after {job.seconds:.0f} s"
 
 
-async def _look(job: Job, process: CommandProcess, confined: Confined) -> None:
-    await confined.hold(process.pid)
+async def _look(job: Job, confined: Confined) -> None:
     while True:
         await asyncio.sleep(confining.LOOK_EVERY)
         job.notes += await asyncio.to_thread(confined.look)

@@ -38,8 +38,6 @@ from amplifier_tui.modules.tool_bash.settings import BashSettings, command_envir
 
 PROGRESS: Final = "tool:progress"
 _OF_JOBS: Final = "jobs"
-_HOLD_AFTER: Final = 0.5
-"""Seconds after which a command is kept from what others replace."""
 """The source of what the user is told of such processes: it stays in the conversation."""
 _NO_COMMAND: Final = "`command` is missing: give a command line."
 _SHOWN: Final = 60
@@ -201,7 +199,6 @@ class BashTool(DescribedTool):
             return ToolResult(output=started_job(job.job_id, alone=job.no_network))
         run = CommandRun(process, output, timeout, self._show)
         began = time.monotonic()
-        holding = asyncio.create_task(confined.hold(process.pid, _HOLD_AFTER))
         try:
             await run.finish()
         except asyncio.CancelledError as stopped:
@@ -210,7 +207,6 @@ class BashTool(DescribedTool):
             raise interrupted_with(so_far(output)) from stopped
         finally:
             notes: list[str] = []
-            holding.cancel()
             if run.left_running:
                 # First: whoever stops the call in the look leaves it in the session's hands.
                 self._leftovers.hold(process, look_on(process, confined, notes))
@@ -258,6 +254,7 @@ class BashTool(DescribedTool):
             # Stopped while it started, it may have made something.
             await asyncio.to_thread(confined.finish)
             raise
+        confined.begin(process.pid)
         return process, confined, left
 
     async def _confined(self, command: str, folder: Path, *, terminal: bool) -> Confined:

@@ -1,7 +1,7 @@
 """What is the user's beside one command in the sandbox, and is kept from it."""
 
 import os
-from collections.abc import Iterable, Set
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from amplifier_tui.base.commands.held.places import HeldPlaces
@@ -19,8 +19,7 @@ class UsersPlaces:
     def __init__(self) -> None:
         self.takes_up = False
         self._places: set[Path] = set()
-        self._held: HeldPlaces | None = None
-        self._ended = False
+        self._held = HeldPlaces()
 
     def __contains__(self, place: Path) -> bool:
         """Whether a place is one of them."""
@@ -30,32 +29,27 @@ class UsersPlaces:
         """Add some. Blocking, but for a moment only."""
         new = places - self._places
         self._places |= places
-        if new and self._held is not None:
-            self._held.add(self._mountable(new))
+        # In its own folder git has to write, whoever made that.
+        self.hold([] if self.takes_up else [each for each in new if ".git" not in each.parts])
 
     def lose(self) -> None:
         """Forget what is gone: what comes in its place is another's. Blocking."""
         # A copy: more may be added meanwhile.
         self._places -= {each for each in tuple(self._places) if not os.path.lexists(each)}
 
-    def hold(self, pid: int, read_only: Iterable[Path]) -> None:
-        """Keep them from the command, and what is read-only, whoever replaces it. Blocking.
+    def hold(self, places: Sequence[Path]) -> None:
+        """Keep places read-only to the command, whoever replaces them. Blocking, for a moment."""
+        self._held.add(places)
 
-        Args:
-            pid: The number of the process that made its sandbox.
-            read_only: What is read-only to it.
-        """
-        self._held = HeldPlaces(pid, (*read_only, *self._mountable(self._places)))
-        self._held.begin()
-        if self._ended:
-            self._held.close()
+    @property
+    def is_told(self) -> bool:
+        """Whether the kernel says what of that is replaced; else it is found a moment later."""
+        return self._held.is_told
+
+    def begin(self, pid: int) -> None:
+        """The command begins; the process with this number makes its sandbox. Blocking."""
+        self._held.begin(pid)
 
     def end(self) -> None:
-        """The command has ended. Blocking."""
-        self._ended = True
-        if self._held is not None:
-            self._held.close()
-
-    def _mountable(self, places: Iterable[Path]) -> list[Path]:
-        # In its own folder git has to write, whoever made that.
-        return [] if self.takes_up else [each for each in places if ".git" not in each.parts]
+        """The command has ended. Blocking, but for a moment only."""
+        self._held.close()

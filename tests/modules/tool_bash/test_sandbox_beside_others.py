@@ -14,7 +14,6 @@ from amplifier_tui.base.files import nearby, write_atomic
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, SandboxTerms
 from amplifier_tui.modules.tool_bash import confining, mounted
 from amplifier_tui.modules.tool_bash.sandbox.aside import move_aside
-from amplifier_tui.modules.tool_bash.sandbox.made import Made
 from amplifier_tui.modules.tool_bash.sandbox.opened import identity_of
 from tests.modules.tool_bash.confined import named_git, run, shell, told
 from tests.modules.tool_bash.support import Shell
@@ -333,7 +332,7 @@ async def test_what_is_new_in_a_file_that_was_saved_beside_a_command_is_shown_to
     shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Where it can't be mounted anew, or a moment before that.
-    monkeypatch.setattr(Made, "hold", lambda *_: None)
+    monkeypatch.setattr(confining.Confined, "begin", lambda *_: None)
     monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
     (shell.root / ".envrc").write_text("export A=1\n")
     # Once it is saved by renaming, nothing is mounted over it any more.

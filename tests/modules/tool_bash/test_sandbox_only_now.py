@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.base.commands.beside import beside_confined
+from amplifier_tui.base.commands.held import changes
+from amplifier_tui.modules.tool_bash import confining
 from amplifier_tui.modules.tool_bash.sandbox import configuring, tracked
 from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from tests.modules.tool_bash.confined import run, shell, told
@@ -113,9 +115,14 @@ async def test_each_of_very_many_repositories_counts_alike(
     assert [*shell.root.glob("[abc]/.vscode/x")] == []
 
 
+@pytest.mark.parametrize("followed", [True, False])
 async def test_what_was_out_of_the_way_while_a_command_started_is_not_held(
-    shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
+    shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch, followed: bool
 ) -> None:
+    if not followed:
+        monkeypatch.setattr(changes, "inotify", lambda: changes.NONE_LEFT)
+    # A moment before it is mounted anew.
+    monkeypatch.setattr(confining.Confined, "begin", lambda *_: None)
     pkg, other, name = shell.root / "pkg", shell.root / "other", Path(".vscode", "tasks.json")
     other.mkdir()
     (pkg / name.parent).mkdir(parents=True)

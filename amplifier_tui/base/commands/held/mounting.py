@@ -5,9 +5,10 @@ do when they save, and git. From then on what runs inside could write there. So 
 the sandbox's mounts, is told by the kernel what comes in the folders of these files, and mounts
 anew what can be written.
 
-`python -I -S mounting.py PID`, with the number of the process that made the sandbox; on stdin come
-absolute paths, each with a null byte behind it. It ends when stdin does. It takes nothing of this
-package, which `-I` does not find.
+`python -I -S mounting.py TOLD`, with the descriptor by which the kernel tells of changes, negative
+where there is none: then it looks itself, again and again. On stdin come, each with a null byte
+behind it, the number of the process that makes the sandbox, and absolute paths. It ends when stdin
+or the sandbox does. It takes nothing of this package, which `-I` does not find.
 """
 
 import ctypes
@@ -33,36 +34,61 @@ _SET_READ_ONLY = 0x1 | 0x2 | 0x4
 """Read-only, no set-user-ID, no devices (mount_setattr(2))."""
 _ATTRIBUTES = struct.Struct("QQQQ")
 # The same on all machines. Where the kernel has no such calls (before 5.12), nothing is mounted.
-_OPEN_TREE, _MOVE_MOUNT, _FACCESSAT, _MOUNT_SETATTR = 428, 429, 439, 442
-_COMES = 0x80 | 0x100 | 0x4
-"""Moved there, made there, or with other rights (inotify(7))."""
+_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
+_COMES = 0x80 | 0x100
+"""Moved there, or made there (inotify(7))."""
+_TOO_MANY = -1
+"""In place of a folder, where changes came that are not told."""
 _HEAD = struct.Struct("iIII")
-_BEGINS = 10.0
-"""Seconds that a sandbox may take to begin."""
+_AT_ONCE = 65_536
 _PAUSE = 0.002
+_LOOK_EVERY = 20
+"""Milliseconds between two looks at what the kernel tells nothing of."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _inside(pid: int) -> int:
-    """Return a process of the sandbox, once everything is mounted: then its command has begun.
+def _inside(group: int) -> int:
+    """Return the first process of a sandbox, once everything is mounted: then it has another.
+
+    It stays as long as anything in it does, which may be longer than the one that made it.
+
+    Args:
+        group: The process group of the sandbox.
 
     Raises:
-        OSError: It has ended before.
-        TimeoutError: It does not begin.
+        ProcessLookupError: It has ended before.
     """
-    until = time.monotonic() + _BEGINS
-    while time.monotonic() < until:
-        for child in _children(pid):
-            if _children(child):
-                return child
+    while members := [
+        pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _group(pid) == group
+    ]:
+        for pid in members:
+            try:
+                if _is_first(pid) and _has_children(pid):
+                    return pid
+            except OSError:
+                continue  # It has just ended.
         time.sleep(_PAUSE)
-    raise TimeoutError
+    raise ProcessLookupError(errno.ESRCH, "There is no sandbox any more")
 
 
-def _children(pid: int) -> list[int]:
+def _group(pid: int) -> int:
+    try:
+        return os.getpgid(pid)
+    except OSError:
+        return 0
+
+
+def _is_first(pid: int) -> bool:
+    """Whether a process is the first of a namespace within that of this one."""
+    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+        numbers = next((line.split()[1:] for line in file if line.startswith("NSpid:")), [])
+    return len(numbers) > 1 and numbers[-1] == "1"
+
+
+def _has_children(pid: int) -> bool:
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        return [int(each) for each in file.read().split()]
+        return bool(file.read())
 
 
 def _enter(pid: int) -> None:
@@ -80,17 +106,19 @@ def _enter(pid: int) -> None:
 
 
 def _hold(place: bytes) -> None:
-    """Mount a place over itself, read-only, where it can be written."""
+    """Mount a place over itself, read-only, where it is not."""
     try:
         handle = _opened(place)
+        try:
+            is_link = stat.S_ISLNK(os.fstat(handle).st_mode)
+            # What is mounted is not told by its rights: its owner may give it others. And a link is
+            # none of what is mounted.
+            if not is_link and not os.fstatvfs(handle).f_flag & os.ST_RDONLY:
+                _mount_again(handle)
+        finally:
+            os.close(handle)
     except OSError:
         return  # It is gone, or a link is in the way.
-    try:
-        # What can't be written is mounted already, and a link is none of what is mounted.
-        if not stat.S_ISLNK(os.fstat(handle).st_mode) and _is_writable(handle):
-            _mount_again(handle)
-    finally:
-        os.close(handle)
 
 
 def _opened(place: bytes) -> int:
@@ -110,10 +138,6 @@ def _opened(place: bytes) -> int:
     return handle
 
 
-def _is_writable(handle: int) -> bool:
-    return bool(_libc.syscall(_FACCESSAT, handle, b"", os.W_OK, _EMPTY_PATH) == 0)
-
-
 def _mount_again(handle: int) -> None:
     """Mount what is open over itself, with all that is mounted in it: some of that hides things."""
     tree = _libc.syscall(_OPEN_TREE, handle, b"", _CLONE | _EMPTY_PATH | _RECURSIVE)
@@ -128,42 +152,47 @@ def _mount_again(handle: int) -> None:
         os.close(tree)
 
 
-def _follow() -> None:
-    """Hold what is named on stdin, until that ends."""
-    told = _libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+def _follow(told: int, new: list[bytes], rest: bytes) -> None:
+    """Hold places until stdin ends, on which come more of them.
+
+    Args:
+        told: By what the kernel tells of changes; negative without.
+        new: The first.
+        rest: The beginning of the next.
+    """
     watched: dict[int, bytes] = {}
     places: set[bytes] = set()
-    rest = b""
+    looked_at: set[bytes] = set()
     waiting = select.poll()
     waiting.register(0, select.POLLIN | select.POLLHUP)
     if told >= 0:
         waiting.register(told, select.POLLIN)
+    due: set[bytes] = set()
     while True:
-        ready = dict(waiting.poll())
-        if told in ready:
-            for watch, name in _events(told):
-                place = watched.get(watch, b"") + b"/" + name
-                if place in places:
-                    _hold(place)
+        for place in new:
+            folder = os.path.dirname(place)
+            watch = _libc.inotify_add_watch(told, folder, _COMES)
+            watched[watch] = folder
+            if watch < 0:
+                looked_at.add(place)
+        places.update(new)
+        # Those that are new, too: they may have been replaced before they were watched.
+        for place in due.union(new, looked_at):
+            _hold(place)
+        ready = dict(waiting.poll(_LOOK_EVERY if looked_at else None))
+        new, due = [], set()
+        for watch, name in _events(told) if told in ready else ():
+            due |= places if watch == _TOO_MANY else {watched[watch] + b"/" + name} & places
         if 0 in ready:
-            data = os.read(0, 65_536)
+            data = os.read(0, _AT_ONCE)
             if not data:
                 return
             *new, rest = (rest + data).split(b"\0")
-            for place in new:
-                folder = os.path.dirname(place)
-                if told >= 0 and folder not in watched.values():
-                    watch = _libc.inotify_add_watch(told, folder, _COMES)
-                    watched |= {watch: folder} if watch >= 0 else {}
-                places.add(place)
-            for place in new:
-                # One after the other: it may have been replaced before it was watched.
-                _hold(place)
 
 
 def _events(told: int) -> list[tuple[int, bytes]]:
     try:
-        data = os.read(told, 65_536)
+        data = os.read(told, _AT_ONCE)
     except BlockingIOError:
         return []
     found, at = [], 0
@@ -176,12 +205,15 @@ def _events(told: int) -> list[tuple[int, bytes]]:
 
 
 def main() -> int:
-    """Hold places in the sandbox that a process made; returns an exit code."""
+    """Hold places in the sandbox that is named on stdin; returns an exit code."""
+    group, *new = os.read(0, _AT_ONCE).split(b"\0")
+    if not new:
+        return 0  # No sandbox has begun.
     try:
-        _enter(_inside(int(sys.argv[1])))
-        _follow()
-    except (OSError, TimeoutError) as error:
-        return error.errno or errno.ETIMEDOUT if isinstance(error, OSError) else errno.ETIMEDOUT
+        _enter(_inside(int(group)))
+        _follow(int(sys.argv[1]), new[:-1], new[-1])
+    except OSError as error:
+        return error.errno or errno.EIO
     return 0
 
 

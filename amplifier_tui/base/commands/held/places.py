@@ -6,81 +6,90 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
-from amplifier_tui.base.commands.held import mounting
+from amplifier_tui.base.commands.held import changes, mounting
 from amplifier_tui.base.commands.programs import INTERPRETER
 
 logger = logging.getLogger(__name__)
 
-_PATIENCE: Final = 5.0
-"""Seconds it may take to end."""
-
 
 class HeldPlaces:
-    """Mounts anew what is replaced from outside, until `close`; only on Linux.
+    """Mounts anew what is replaced from outside, from `begin` until `close`; only on Linux.
 
-    Args:
-        pid: The number of the process that made the sandbox.
-        places: Absolute paths of what is mounted there, or is to be.
+    Attributes:
+        is_told: Whether the kernel says what is replaced; else it is found a moment later.
     """
 
-    def __init__(self, pid: int, places: Iterable[Path]) -> None:
-        self._pid = pid
-        self._places = [*places]
+    def __init__(self) -> None:
+        self.is_told = True
+        self._begun = self._closed = False
+        self._waiting: list[str] = []
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
-        self._closed = False
 
-    def begin(self) -> None:
-        """Start. Blocking, some hundredths of a second."""
-        with self._lock:
-            if self._closed or self._process is not None or sys.platform != "linux":
-                return
-            try:
-                self._process = subprocess.Popen(
-                    [INTERPRETER, "-I", "-S", mounting.__file__, str(self._pid)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                logger.warning("What is replaced in a sandbox is not held: %s", error)
-            else:
-                self._write(self._places)
+    def add(self, places: Sequence[Path]) -> None:
+        """Hold places, absolute ones, that are mounted there or are to be.
 
-    def add(self, places: Iterable[Path]) -> None:
-        """Hold more of them, once `begin` has come. Blocking, but for a moment only."""
+        Blocking, but for a moment only.
+        """
         with self._lock:
-            self._places += places
-            if self._process is not None and not self._closed:
-                self._write(places)
+            self._waiting += map(str, places)
+            if places and self._process is None and not self._closed and sys.platform == "linux":
+                # Before the sandbox, which would run ahead of it.
+                self._start()
+            self._write()
+
+    def begin(self, pid: int) -> None:
+        """Hold them in the sandbox that a process makes, the first of its group. Blocking."""
+        with self._lock:
+            self._waiting.insert(0, str(pid))
+            self._begun = True
+            self._write()
 
     def close(self) -> None:
-        """End it. Blocking."""
+        """End it. Blocking, but for a moment only."""
         with self._lock:
             self._closed = True
             process, self._process = self._process, None
-        if process is None:
-            return
-        assert process.stdin is not None
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        try:
-            process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
+        if process is not None:
             process.kill()
+            assert process.stdin is not None
+            with contextlib.suppress(OSError):
+                process.stdin.close()
             process.wait()
 
-    def _write(self, places: Iterable[Path]) -> None:
-        process = self._process
-        assert process is not None and process.stdin is not None
+    def __del__(self) -> None:
+        """Leave nothing running: a command may be stopped before it begins."""
+        self.close()
+
+    def _start(self) -> None:
+        told = changes.inotify()
+        self.is_told = told != changes.NONE_LEFT
         try:
-            process.stdin.write(b"".join(os.fsencode(each) + b"\0" for each in places))
-            process.stdin.flush()
+            self._process = subprocess.Popen(
+                [INTERPRETER, "-I", "-S", mounting.__file__, str(told)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                pass_fds=[told] if self.is_told else [],
+            )
+        except OSError as error:
+            logger.warning("What is replaced in a sandbox is not held: %s", error)
+        finally:
+            if self.is_told:
+                os.close(told)
+
+    def _write(self) -> None:
+        if self._process is None or not self._begun:
+            return
+        assert self._process.stdin is not None
+        waiting, self._waiting = self._waiting, []
+        try:
+            self._process.stdin.write(b"".join(os.fsencode(each) + b"\0" for each in waiting))
+            self._process.stdin.flush()
         except OSError:
             # The command has ended, or this system does not allow it: looks tell what is changed.
-            logger.info("What is replaced in the sandbox of %s is not held", self._pid)
+            logger.info("What is replaced in a sandbox is not held")

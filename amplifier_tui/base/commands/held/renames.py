@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.held import changes
+
 _MOVED: Final = 0x40 | 0x80
 """A name came or went by renaming (inotify(7))."""
 _ONLY_FOLDERS: Final = 0x01000000
@@ -19,7 +21,7 @@ _NUMBER: Final = struct.Struct("i")
 class Renames:
     """Knows which folders were renamed since, or put in the place of others; only on Linux.
 
-    Where the kernel tells of no more folders, it knows of none.
+    Where the kernel tells of no more folders, it takes each for one that was.
 
     Args:
         folders: Absolute.
@@ -29,15 +31,16 @@ class Renames:
         self._folders = frozenset(folders)
         self._found: set[Path] = set()
         self._watched: dict[int, Path] = {}
-        self._told = -1
+        self._told = changes.NONE_LEFT
         if self._folders and sys.platform == "linux":
-            libc = ctypes.CDLL(None)
-            self._told = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
-            for parent in {each.parent for each in self._folders} if self._told >= 0 else ():
-                watch = libc.inotify_add_watch(
-                    self._told, os.fsencode(parent), _MOVED | _ONLY_FOLDERS
-                )
-                self._watched[watch] = parent
+            self._told = changes.inotify()
+            for folder in self._folders:
+                parent = folder.parent
+                watch = self._watch(parent) if self._told >= 0 else -1
+                if watch >= 0:
+                    self._watched[watch] = parent
+                else:
+                    self._found.add(folder)
 
     def found(self) -> frozenset[Path]:
         """Return those that were, and all where there were too many to tell. Blocking."""
@@ -54,13 +57,17 @@ class Renames:
 
     def close(self) -> None:
         """Be told of no more."""
-        told, self._told = self._told, -1
+        told, self._told = self._told, changes.NONE_LEFT
         if told >= 0:
             os.close(told)
 
     def __del__(self) -> None:
         """Leave nothing open."""
         self.close()
+
+    def _watch(self, parent: Path) -> int:
+        place, tells = os.fsencode(parent), _MOVED | _ONLY_FOLDERS
+        return int(ctypes.CDLL(None).inotify_add_watch(self._told, place, tells))
 
     def _take(self, data: bytes) -> None:
         at = 0

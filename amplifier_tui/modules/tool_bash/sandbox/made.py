@@ -3,7 +3,7 @@
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -53,9 +53,10 @@ class Made:
     Args:
         workspace: Where it may write.
         aside: Keeps what it made.
+        users: What is kept from it.
     """
 
-    def __init__(self, workspace: Path, aside: Aside) -> None:
+    def __init__(self, workspace: Path, aside: Aside, users: UsersPlaces) -> None:
         self._workspace = workspace
         self._aside = aside
         self._before: Look | None = None
@@ -72,7 +73,7 @@ class Made:
         self._renamed = False
         self._patience = 0.0
         self._looking = threading.Lock()
-        self._users = UsersPlaces()
+        self._users = users
         self._early: list[Path] = []
         self._excused: list[Callable[[Path], bool]] = []
         watch(self)
@@ -118,15 +119,6 @@ class Made:
         for place in self._early:
             self._users.add(before.take_now(place, alone=True))
         self._aside.begun(self)
-
-    def hold(self, pid: int, places: Iterable[Path]) -> None:
-        """Keep from it what is read-only to it, also where others replace that. Blocking.
-
-        Args:
-            pid: The number of the process that made its sandbox.
-            places: What is read-only to it.
-        """
-        self._users.hold(pid, places)
 
     def take_commits(self) -> None:
         """Tell of commits that came and hold what would take effect. Blocking."""
