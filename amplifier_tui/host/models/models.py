@@ -10,10 +10,10 @@ from amplifier_tui.base.prices import list_prices
 from amplifier_tui.base.python import awaited, without_exit
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.client import ModelCard, ModelChoice
-from amplifier_tui.host.events import ModelChanged
+from amplifier_tui.host.events import MAIN_LANE, ModelChanged
 from amplifier_tui.host.models.info import info_of, model_info
 from amplifier_tui.host.models.naming import fitting_models, nearest_model, several_fit
-from amplifier_tui.host.models.routing import NO_CHOICE, ModelRoute
+from amplifier_tui.host.models.routing import NO_CHOICE, ModelRoute, is_another
 from amplifier_tui.host.session.modules.facts import (
     ProviderFacts,
     answer_reserve,
@@ -72,6 +72,8 @@ class Models:
         """What was chosen before a model that has not answered yet."""
         self._previous: ModelChoice | None = None
         """What `switch_back` goes to."""
+        self._others = set[str]()
+        """What was told of models that answered in place of chosen ones."""
 
     @property
     def facts(self) -> ProviderFacts:
@@ -221,9 +223,15 @@ class Models:
             return f"the provider {name} is not mounted"
         return self._sender.redactor.text(await why_not_answered(provider))
 
-    def answered(self) -> None:
-        """The chosen model has answered."""
+    def answered(self, model: str) -> None:
+        """The chosen model has answered, or another one in its place, which is told once."""
         self._before = None
+        provider = self._route.asked.get(MAIN_LANE, "")
+        wanted = self._route.named.get(MAIN_LANE, "")
+        text = f"{provider} answers with {model}, not {wanted}"
+        if is_another(wanted, model) and text not in self._others:
+            self._others.add(text)
+            self._sender.notice("warning", text, provider)
 
     async def switch(
         self,

@@ -42,6 +42,7 @@ class ModelRoute:
             would have said.
         asked: By lane, the provider that its last request went to: the orchestrator knows its own
             only.
+        named: By lane, the model that its last request named; empty where it named none.
     """
 
     choice: ModelChoice = NO_CHOICE
@@ -52,6 +53,7 @@ class ModelRoute:
     switching: asyncio.Lock = field(default_factory=asyncio.Lock)
     learned: dict[tuple[str, str], ProviderFacts] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)
 
     def facts_of(
         self, name: str, provider: Any, choice: ModelChoice = NO_CHOICE, info: Any = None
@@ -188,6 +190,7 @@ class RoutedProvider(StandIn):
             if not is_aside():
                 object.__setattr__(self, "_answered", target)
                 lane.route.asked[lane.name] = name
+                lane.route.named[lane.name] = choice.model
             sent, told = lane.route.requests(lane.name), lane.route.responses(lane.name)
             try:
                 response = await target.complete(request, **changes, **more)
@@ -205,6 +208,16 @@ class RoutedProvider(StandIn):
     def parse_tool_calls(self, response: Any) -> Any:
         """Return the tool calls of a response, as the provider that gave it reads them."""
         return checked_calls(self._answered, self._answered.parse_tool_calls(response))
+
+
+def is_another(wanted: str, model: str) -> bool:
+    """Whether a model that answered is not the wanted one.
+
+    A name may be short for another one, as that of a model without its date.
+    """
+    short, long = (each.rpartition("/")[2].lower() for each in (wanted, model))
+    known = wanted and model and "latest" not in short
+    return bool(known) and short not in long and long not in short
 
 
 def _as_event(response: Any, provider: str) -> dict[str, Any]:

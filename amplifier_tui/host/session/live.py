@@ -11,7 +11,7 @@ from typing import Any, Final
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.trust.keys.addresses import key_variables
-from amplifier_tui.host.events import Failed, PlanProposed, SessionClosed, SessionOpened
+from amplifier_tui.host.events import MAIN_LANE, Failed, PlanProposed, SessionClosed, SessionOpened
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import (
@@ -412,7 +412,7 @@ class LiveSession:
             self.budget.measure_soon()
 
     def _usage_known(self) -> None:
-        self.models.answered()
+        self.models.answered(self._normalizer.usage.models.get(MAIN_LANE, ""))
         self.budget.counted(self._normalizer.usage.window)
         self.budget.measure_soon()
 

@@ -13,6 +13,7 @@ from amplifier_tui.foundation.dicts import module_entries, module_key
 from amplifier_tui.foundation.spawn.capability import ChildInfo
 from amplifier_tui.host.events import MAIN_LANE, TurnStatus
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals, ProviderApprovals
+from amplifier_tui.host.models.routing import is_another
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.store.children import ChildStore
 from amplifier_tui.host.stream.notices import Display
@@ -60,15 +61,11 @@ def _model(entry: Mapping[str, Any]) -> str:
 
 
 def _say_other_model(parts: SessionParts, info: ChildInfo, preferred: Mapping[str, str]) -> None:
-    """Tell once of a provider that answers an agent with another model than is preferred.
-
-    A name may be short for another one, as that of a model without its date.
-    """
+    """Tell once of a provider that answers an agent with another model than is preferred."""
     provider = parts.route.asked.get(info.session_id, "")
     wanted = preferred.get(provider, "")
     model = parts.normalizer.usage.models.get(info.session_id, "")
-    short, long = (each.rpartition("/")[2].lower() for each in (wanted, model))
-    if not wanted or not model or short in long or long in short or "latest" in short:
+    if not is_another(wanted, model):
         return
     text = f"{provider} answers the agent {info.agent_name} with {model}, not {wanted}"
     told = parts.facts.broken.setdefault(provider, set())

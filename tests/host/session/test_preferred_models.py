@@ -78,3 +78,19 @@ def test_the_model_an_agent_prefers_is_in_the_request_and_who_ignores_it_is_told
     assert answer in driver.answers() and "I am f1" in driver.answers()
     told = [each.text for each in driver.of(Notice) if "f2-a" in each.text]
     assert told == [f"{mounted} answers the agent x with f1, not f2-a"] * warned
+
+
+def test_a_chosen_model_in_whose_place_another_answers_is_told_of_once(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    file = tmp_path / "provider-stuck" / "amplifier_module_provider_stuck" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(PROVIDER.replace("MODEL", "'f1'").replace("fakey", "stuck"))
+    entry = {"module": "provider-stuck", "source": str(file.parents[1])}
+    driver.open(project.bundle(providers=[entry]))
+    driver.turn("Hello.")
+    driver.client.switch_model("f2-a")
+    for _ in range(2):
+        assert driver.turn("Hello.").status == "success"
+    told = [each.text for each in driver.of(Notice) if each.source == "stuck"]
+    assert told == ["stuck answers with f1, not f2-a"]
