@@ -335,8 +335,10 @@ async def test_what_is_new_in_a_file_that_was_saved_beside_a_command_is_shown_to
     monkeypatch.setattr(confining.Confined, "begin", lambda *_: None)
     monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
     (shell.root / ".envrc").write_text("export A=1\n")
-    # Once it is saved by renaming, nothing is mounted over it any more.
-    writes = "while ! echo touch OWNED >> .envrc; do sleep 0.01; done 2> /dev/null; "
+    # Once it is saved by renaming, nothing is mounted over it any more. What is written in the
+    # midst of that goes into what it was.
+    tries = "echo touch OWNED >> .envrc; sleep 0.01"
+    writes = f"until grep -q OWNED .envrc; do {tries}; done 2> /dev/null; "
     command = asyncio.create_task(run(shell, f"touch begun; {writes} true"))
     await holds((shell.root / "begun").exists, "the command to begin")
     saved(shell.root / ".envrc", "export A=2\n")
