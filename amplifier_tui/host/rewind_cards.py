@@ -34,6 +34,7 @@ class RewindFile:
         perhaps: That is no more than that it changed while a command ran, perhaps by the user.
         problem: Why it can't be put back; empty where it can.
         command: The command that changed it; empty where a tool named the file.
+        together: How many commands ran together, any of which may be the one; 0 where it is known.
         note: What it becomes again beside its content: `mode 755`, `link to a.py`; empty for none.
     """
 
@@ -46,6 +47,7 @@ class RewindFile:
     perhaps: bool = False
     problem: str = ""
     command: str = ""
+    together: int = 0
     note: str = ""
 
 

@@ -23,8 +23,9 @@ Capabilities:
         never taken back), and ``files``: dicts with ``path``, ``action``
         (``restored``, ``removed`` or ``unchanged``), ``conflict`` (why it is not done unless
         forced), ``perhaps`` (the conflict is no more than that it changed while a command ran,
-        perhaps by the user), ``problem`` (why it can't be done), ``command`` and
-        ``note`` (what it becomes again beside its content: ``mode 755``, ``link to a.py``).
+        perhaps by the user), ``problem`` (why it can't be done), ``command``, ``together`` (how
+        many commands ran together, any of which may be the one; 0 where it is known) and ``note``
+        (what it becomes again beside its content: ``mode 755``, ``link to a.py``).
     ``checkpoint.content``: async function ``(id, path)``; returns the bytes a file is put back to,
         of a link where it leads; None where it did not exist.
     ``checkpoint.restore``: async function ``(id, paths=None, force=False)``; puts files back to

@@ -109,7 +109,8 @@ class Checkpoints:
     async def asked(self, event: str, data: dict[str, Any]) -> HookResult:
         """`approval:required`: the call does not run before it is granted."""
         call, owner = str(data.get("tool_call_id") or ""), self._owner
-        if call in owner._looks:
+        if (look := owner._looks.get(call)) is not None:
+            look.waits = True
             await owner._end(call)
         return _CONTINUE
 
@@ -140,13 +141,16 @@ class Checkpoints:
         if call in owner._denied:
             owner._denied.remove(call)
             return _CONTINUE
-        look = owner._looks.pop(call, None)
+        look = owner._looks.get(call)
         if look is not None:
             look.end_watch()
             took = time.monotonic() - look.clock
             given = given if isinstance(given, Mapping) else {}
             look.goes_on = in_background(given)
-            await owner._compare(call, look, is_long=took >= self._settings.own_seconds)
+            try:
+                await owner._compare(call, look, is_long=took >= self._settings.own_seconds)
+            finally:
+                owner._looks.pop(call, None)
             return _CONTINUE
         files = owner._calls.pop(call, None)
         if files is None:
@@ -262,8 +266,9 @@ class Checkpoints:
                 store = await self._opened()
                 found = []
                 if self._compared is not None and not look.problem:
+                    running = [each for each in self._looks.values() if not each.waits]
                     found = await asyncio.to_thread(
-                        self._compared.changes, look, store, self._settings.limits
+                        self._compared.changes, look, running, store, self._settings.limits
                     )
                 doubtful: set[Path] = set()
                 if is_long and look.writes is not None:

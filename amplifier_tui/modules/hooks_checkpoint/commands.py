@@ -9,7 +9,7 @@ import asyncio
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Final
@@ -19,6 +19,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.protected import holds_secrets
 from amplifier_tui.modules.hooks_checkpoint.lost import GitHoldings, kept_now, losses
+from amplifier_tui.modules.hooks_checkpoint.naming import named_files
 from amplifier_tui.modules.hooks_checkpoint.states import PERMISSIONS
 from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits, CopyStore, FileEntry
 from amplifier_tui.modules.hooks_checkpoint.watching import NamedWrites
@@ -88,6 +89,7 @@ class WorkspaceLook:
         began: When it began, in ns of the clock that files have; `clock` the same in s of one that
             is never set.
         problem: Why they are not known.
+        waits: The command does not run before the user has answered.
         goes_on: The command runs on in the background, where what it changes is not seen.
         inside: By the name of each repository inside, what is another number when a file in it is
             another one; None where it has too many.
@@ -100,6 +102,7 @@ class WorkspaceLook:
     began: int = 0
     clock: float = 0.0
     problem: str = ""
+    waits: bool = False
     goes_on: bool = False
     files: dict[str, _Seen] = field(default_factory=dict)
     inside: dict[str, int | None] = field(default_factory=dict)
@@ -177,8 +180,18 @@ class WorkspaceFiles:
             return "", error.strerror or str(error)
         return entry.copy or "", entry.skipped
 
-    def changes(self, look: WorkspaceLook, store: CopyStore, most: CopyLimits) -> list[FileEntry]:
-        """Return the files that changed since a look, as they were; notes a problem in it."""
+    def changes(
+        self,
+        look: WorkspaceLook,
+        running: Collection[WorkspaceLook],
+        store: CopyStore,
+        most: CopyLimits,
+    ) -> list[FileEntry]:
+        """Return the files that changed since a look, as they were; notes a problem in it.
+
+        Args:
+            running: The looks of all commands whose changes are not noted yet, this one among them.
+        """
         listed = self._listed()
         if isinstance(listed, str):
             look.problem = listed
@@ -199,6 +212,8 @@ class WorkspaceFiles:
             new = present.st_ctime_ns >= look.began - _CLOCK_NS or _sign(present) in gone
             if name not in look.files and new:
                 found.append(FileEntry(self._root / name, command=look.command))
+        if len(running) > 1:
+            self._tell_apart(found, running)
         if look.kept is not None:
             look.lost = [*losses(self._root, look.kept, kept_now(self._root), look.command)]
         after = self._look_inside()
@@ -212,6 +227,17 @@ class WorkspaceFiles:
             more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
             look.problem = f"repositories inside are not looked into: {named}{more}"
         return found
+
+    def _tell_apart(self, found: list[FileEntry], running: Collection[WorkspaceLook]) -> None:
+        """Note of each file which of several commands changed it, as far as their texts tell."""
+        paths = [entry.path for entry in found]
+        named = [(look.command, named_files(look.text, paths, self._root)) for look in running]
+        for entry in found:
+            naming = [command for command, files in named if entry.path in files]
+            if len(naming) == 1:
+                entry.command = naming[0]
+            else:
+                entry.together = len(running)
 
     def _look_inside(self) -> dict[str, int | None]:
         known, room = {"": True}, _MOST_LISTED

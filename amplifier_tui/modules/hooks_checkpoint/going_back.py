@@ -54,6 +54,7 @@ class FileReturn:
         perhaps: The conflict is no more than that somebody else perhaps changed it.
         problem: Why it can't be done; empty where it can.
         command: The command that changed it; empty for a tool that named it.
+        together: How many commands ran together, any of which may be the one; 0 where it is known.
         note: What it becomes again beside its content: `mode 755`, `link to a.py`; empty for none.
     """
 
@@ -64,6 +65,7 @@ class FileReturn:
     command: str = ""
     note: str = ""
     perhaps: bool = False
+    together: int = 0
 
 
 def standing(turns: list[ChangedTurn]) -> dict[str, list[ChangedTurn]]:
@@ -146,7 +148,8 @@ def _return(
         obeyed: What settings of git name.
     """
     entry, last = chain[0], chain[-1]
-    command = next((each.command for each in chain if each.command), "")
+    first = next((each for each in chain if each.command), entry)
+    as_it_is = FileReturn(entry, "unchanged", command=first.command, together=first.together)
     try:
         problem, now, note = _problem(entry, root, going), state(entry.path), ""
         if not problem and entry.copy is not None and not same(now, entry.before):
@@ -155,9 +158,9 @@ def _return(
     except OSError as error:
         problem = error.strerror or str(error)
     if problem:
-        return FileReturn(entry, "unchanged", problem=problem, command=command)
+        return replace(as_it_is, problem=problem)
     if same(now, entry.before):
-        return FileReturn(entry, "unchanged", command=command)
+        return as_it_is
     conflict = ""
     if last.after == "":
         conflict = _UNKNOWN
@@ -168,13 +171,13 @@ def _return(
     ):
         conflict = _BETWEEN
     else:
-        conflict = _planted(entry, now, root, obeyed) if command else ""
+        conflict = _planted(entry, now, root, obeyed) if first.command else ""
     ran = next((each.perhaps for each in chain if each.perhaps), "")
     perhaps = bool(ran) and not conflict
     if perhaps:
         conflict = f"changed while `{ran}` ran, perhaps by you"
     action = "removed" if entry.copy is None else "restored"
-    return FileReturn(entry, action, conflict, command=command, note=note, perhaps=perhaps)
+    return replace(as_it_is, action=action, conflict=conflict, note=note, perhaps=perhaps)
 
 
 def _planted(entry: FileEntry, now: str | None, root: Path, obeyed: Collection[Path]) -> str:
@@ -312,5 +315,6 @@ def described(file: FileReturn, root: Path) -> Mapping[str, Any]:
         "perhaps": file.perhaps,
         "problem": file.problem,
         "command": file.command,
+        "together": file.together,
         "note": file.note,
     }

@@ -71,6 +71,7 @@ class FileEntry:
         by_hand: Whether somebody else changed it between two calls of the turn.
         link: Whether it was a symbolic link.
         perhaps: The command while which somebody else perhaps changed it; empty for none.
+        together: How many commands ran together, any of which may be the one; 0 where it is known.
     """
 
     path: Path
@@ -84,6 +85,7 @@ class FileEntry:
     by_hand: bool = False
     link: bool = False
     perhaps: str = ""
+    together: int = 0
 
     @property
     def before(self) -> str | None:
@@ -375,6 +377,7 @@ class CopyStore:
                     command=str(line.get("command") or ""),
                     link=bool(line.get("link")),
                     perhaps=str(line.get("perhaps") or ""),
+                    together=int(line.get("together") or 0),
                 )
             case "after":
                 after = line["after"]

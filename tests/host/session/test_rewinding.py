@@ -196,6 +196,18 @@ def test_a_command_of_the_agent_is_taken_back_too(
     assert not (project.folder / "made").exists()
 
 
+def test_a_file_is_by_one_of_the_commands_that_ran_together_where_none_names_it(
+    project: Project, driver: Driver, server: LoopbackServer, opened: SessionOpened
+) -> None:
+    until = "until [ -e {} ]; do sleep 0.02; done"
+    writes = f'touch a.on; {until.format("b.on")}; n=ma; echo x > "$n"de; touch a.off'
+    waits = f"touch b.on; {until.format('a.off')}"
+    server.script.add(reply(*(ToolUse("bash", {"command": each}) for each in (writes, waits))))
+    turn(driver, server, "run them")
+    files = driver.client.preview_rewind(1).result(5).files
+    assert [file.together for file in files if file.path == "made"] == [2]
+
+
 def test_a_file_that_was_deleted_is_said_to_come_back(
     project: Project, driver: Driver, server: LoopbackServer, opened: SessionOpened
 ) -> None:

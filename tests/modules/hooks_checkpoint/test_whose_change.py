@@ -100,6 +100,85 @@ async def test_what_another_call_wrote_while_a_command_ran_is_the_agents(tmp_pat
     assert said["app.py"] == "" and "make other" in said["made"]
 
 
+class Together:
+    """Commands of one answer: each ends when it is told to."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    async def begin(self, *commands: str) -> None:
+        for command in commands:
+            await self._emit("tool:pre", command)
+
+    async def end(self, *commands: str) -> None:
+        # What one ended is compared while others end.
+        await asyncio.gather(*(self._emit("tool:post", command) for command in commands))
+
+    async def _emit(self, event: str, command: str) -> None:
+        data = {"tool_name": "bash", "tool_input": {"command": command}, "tool_call_id": command}
+        await self.session.coordinator.hooks.emit(event, data)
+
+
+async def told(session: Session) -> dict[str, tuple[str, int]]:
+    again = await Session(session.root, session.folder).mount()
+    files = (await again.preview((await again.listed())[0]["id"]))["files"]
+    return {file["path"]: (file["command"], file["together"]) for file in files}
+
+
+async def test_of_commands_that_ran_together_the_one_that_names_a_file_is_told_as_its_changer(
+    tmp_path: Path,
+):
+    session = await opened(tmp_path, own_seconds=600)
+    (session.root / "t1.txt").write_text("one")
+    commands = "git branch b1", "git checkout -- app.py", "ls | wc -l; rm t1.txt", "make x"
+    await session.turn("x")
+    together = Together(session)
+    await together.begin(*commands)
+    (session.root / "app.py").write_text("two\n")
+    (session.root / "t1.txt").unlink()
+    (session.root / "made").write_text("")
+    await together.end(*commands)
+    found = await told(session)
+    assert found["app.py"] == ("git checkout -- app.py", 0)
+    assert found["t1.txt"] == ("ls | wc -l; rm t1.txt", 0)
+    assert found["made"][1] == 4, "none of them names it"
+
+
+async def test_a_file_that_two_commands_name_is_by_one_of_those_that_ran_together(tmp_path: Path):
+    session = await opened(tmp_path, own_seconds=600)
+    commands = "git branch b1", "black app.py", "isort app.py"
+    await session.turn("x")
+    together = Together(session)
+    await together.begin(*commands)
+    (session.root / "app.py").write_text("two\n")
+    await together.end(*commands)
+    assert (await told(session))["app.py"][1] == 3
+    index = session.folder / "checkpoints" / "index.jsonl"
+    index.write_text(index.read_text().replace(', "together": 3', "").replace(',"together":3', ""))
+    assert (await told(session))["app.py"] == ("git branch b1", 0), "as in an older record"
+
+
+async def test_only_what_runs_when_a_file_changes_can_have_changed_it(tmp_path: Path):
+    session = await opened(tmp_path, own_seconds=600)
+    hooks, asked = session.coordinator.hooks, "git push"
+    await session.turn("x")
+    together = Together(session)
+    await together.begin("make a", "git branch b1", asked, "git tag t1")
+    await hooks.emit("approval:required", {"tool_call_id": asked})
+    await hooks.emit("approval:denied", {"tool_call_id": "git tag t1"})
+    await together.end("git branch b1")
+    (session.root / "app.py").write_text("two\n")
+    await together.end("make a")
+    (session.root / "web/a.ts").write_text("two\n")
+    await hooks.emit("approval:granted", {"tool_call_id": asked})
+    await together.begin("make c")
+    (session.root / "made").write_text("")
+    await together.end("make c", asked)
+    found = await told(session)
+    assert found["app.py"] == ("make a", 0), "the others had ended, or waited, or did not run"
+    assert found["made"][1] == 2
+
+
 async def test_what_a_command_may_have_planted_comes_back_only_by_force(tmp_path: Path):
     session = await opened(tmp_path, own_seconds=600)
     root = session.root

@@ -327,3 +327,14 @@ async def test_what_the_user_changed_since_is_asked_about_still_where_all_is_tak
         await drive.press("a", "o", "enter")
         await drive.dialog(Confirm)
         assert "What was changed since is overwritten: mine.md." in drive.text()
+
+
+async def test_of_commands_that_ran_together_none_is_named_as_the_one_that_changed_a_file() -> None:
+    file = RewindFile(path="src/index.js", command="git branch b1", together=3, added=1)
+    async with running(client(replace(PREVIEW, files=(file,))), size=(80, 24)) as drive:
+        await talked(drive)
+        await drive.app.run_by_id("session.undo")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "src/index.js" in drive.text())
+        assert "~ src/index.js  by one of 3 commands that ran together" in drive.text()
+        assert "git branch b1" not in drive.text()

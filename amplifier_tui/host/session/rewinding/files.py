@@ -105,6 +105,7 @@ class FileHistory:
                 perhaps=bool(each.get("perhaps")),
                 problem=each["problem"],
                 command=each["command"],
+                together=int(each.get("together") or 0),
                 note=each["note"],
             )
             counted = not file.problem and len(files) < _MOST_COUNTED

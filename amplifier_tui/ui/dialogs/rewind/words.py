@@ -29,6 +29,8 @@ def file_row(file: RewindFile, overwrite: bool) -> PickRow:
         note = f"{note or 'goes back'}: {one_line(file.conflict, 200)}"
     if not note:
         by = f"by `{one_line(file.command, 60)}`" if file.command else ""
+        if file.together:
+            by = f"by one of {file.together} commands that ran together"
         note = " · ".join(filter(None, (one_line(file.note, 100), by)))
     left = Content.assemble(
         (f"{glyph} ", style), one_line(file.path, 200), (f"  {note}" if note else "", "$text-muted")
