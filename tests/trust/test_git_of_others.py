@@ -48,8 +48,8 @@ def cloned(tmp_path: Path) -> Path:
     "command",
     [
         *("git push ./fixtures/x.git main", "git push fixtures/x main", "git push ./up main"),
-        *("git push --repo=./up", "git fetch ./up", "git push brought main", "git push way main"),
-        *("git push /tmp/r.git main", "git fetch file:///tmp/r.git", "git push ext::sh main"),
+        *("git push --repo=./up", "git push brought main", "git push way main"),
+        *("git push /tmp/r.git main", "git push file:///tmp/r.git", "git push ext::sh main"),
         *("git -C fixtures/x.git tag t", "cd fixtures/x.git && git add a", "git -C way fetch"),
         *("cd fixtures/x.git/refs && git fetch", "cd sub; cd ../fixtures/x.git; git push origin"),
         *("git -C /tmp/w fetch", "cd $TMPDIR/w && git fetch", "git --git-dir=up status"),
@@ -66,13 +66,21 @@ def test_no_rule_covers_git_in_a_repository_that_a_clone_brought(
     "command",
     [
         *("git fetch origin main", "git push origin main", "git status", "cd sub && git status"),
-        *("git push own main", "git fetch . main:other", "cd sub; git add a"),
+        *("git push own main", "git fetch . main:other", "git fetch ./up", "cd sub; git add a"),
     ],
 )
 def test_rules_cover_git_in_the_repository_of_the_workspace(cloned: Path, command: str) -> None:
     git(cloned, "remote", "remove", "brought")
     decision = decide(cloned, command, "ask", *RULES)
     assert decision.verdict == "allow" and decision.rule
+
+
+def test_a_file_that_names_a_repository_elsewhere_is_asked_about_like_that(cloned: Path) -> None:
+    (cloned.parent / "other").mkdir()
+    git(cloned.parent / "other", "init", "-q")
+    (cloned / "there").write_text("gitdir: ../other/.git\n")
+    for address in ("../other", "./there"):
+        assert decide(cloned, f"git fetch {address}", "edits", *RULES).verdict == "ask"
 
 
 def without_sandbox(workspace: Path, command: str, scope: Scope) -> str:

@@ -49,6 +49,7 @@ def told(shell: Shell) -> list[str]:
 def named_git(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each line that names git write in repositories, as what hooks of git run may."""
     monkeypatch.setattr(confining, "is_of_git_alone", re.compile(r"(?:^|[\s;|&(])git\s").search)
+    monkeypatch.setattr(confining, "line_keeps_to_own", lambda *_: True)
 
 
 async def run(shell: Shell, command: str, grant: Grant | None = BY_RULE, **more: object) -> str:

@@ -249,13 +249,13 @@ async def test_a_remote_of_a_repository_below_is_asked_there(
     evil = f"git clone -q up /tmp/x && echo evil > /tmp/x/AGENTS.md && {made}"
     assert "exit code 0" in await run(repository, evil.replace(" commit", f" {names} commit"))
     output = await run(repository, "git -C sub fetch -q origin; git -C sub merge -q origin/main")
-    assert "the line works with another one" in output
+    assert "AGENTS.md would take effect" in output
     assert "evil" not in (repository.root / "sub/AGENTS.md").read_text()
 
 
 @pytest.mark.parametrize(
     "source",
-    ["./x.bundle HEAD:refs/remotes/origin/evil", ". evil:refs/remotes/origin/evil"],
+    ["./x.bundle HEAD:refs/remotes/origin/evil", ". evil:refs/remotes/origin/evil", "./inside"],
 )
 async def test_what_is_fetched_from_elsewhere_does_not_count(
     repository: Shell, server: Path, source: str
@@ -267,10 +267,13 @@ async def test_what_is_fetched_from_elsewhere_does_not_count(
     git(repository, "-C", str(server / "theirs"), "commit", "-qam", "evil")
     bundle = str(repository.root / "x.bundle")
     git(repository, "-C", str(server / "theirs"), "bundle", "create", "-q", bundle, "HEAD")
+    git(repository, "clone", "-q", "--bare", str(server / "theirs"), "inside")
     granted = Grant("rule", network=True)
     checkout = "git checkout -q refs/remotes/origin/evil -- ."
     if source.startswith(". "):
         assert "exit code 0" in await run(repository, "git fetch -q ./x.bundle HEAD:evil", granted)
+    if source == "./inside":
+        checkout = "git checkout -q FETCH_HEAD -- ."
     output = await run(repository, f"git fetch -q {source} && {checkout}", granted)
     assert "AGENTS.md would take effect" in output
     assert (repository.root / "AGENTS.md").read_text() != "evil\n"

@@ -19,8 +19,7 @@ _MOVES: Final = frozenset({"cd", "pushd", "popd"})
 _MOST_FOLDERS: Final = 8
 _ELSEWHERE: Final = ("--git-dir", "--work-tree", "--namespace", "--exec-path")
 """Options of git itself with which it works on another repository, or runs other programs."""
-_TRANSFERS: Final = frozenset({"fetch", "ls-remote", "pull", "push", "remote"})
-"""Commands of git that speak to another repository."""
+_FETCHES: Final = frozenset({"fetch", "ls-remote", "pull"})
 _SUFFIXES: Final = ("", ".git", "/.git", ".git/.git")
 """What git puts behind the path of a repository to find it."""
 _SCRATCH: Final = "/tmp"
@@ -68,18 +67,28 @@ def keeps_to_own(arguments: tuple[str, ...], folder: Path, workspace: Path) -> b
     place = folder.joinpath(*git_folders(options))
     if any(word.startswith(_ELSEWHERE) for word in options) or _is_doubtful(place, workspace):
         return False
-    if name not in _TRANSFERS:
-        return True
     # Where the values of its options stand need not be known: few words lead to a repository.
     addresses = [word.partition("=")[2] if word.startswith("-") else word for word in words]
-    addresses += addresses_named_by_settings(place)
-    return not any(_is_doubtful_address(each, place, workspace) for each in addresses)
+    if name == "push":
+        addresses += addresses_named_by_settings(place)
+        return not any(_is_doubtful_address(each, place, workspace) for each in addresses)
+    # In a repository that it fetches from, git runs nothing of that.
+    return name not in _FETCHES or not any(_leads_out(each, place, workspace) for each in addresses)
 
 
 def _is_repeated(line: ShellLine, scope: int) -> bool:
     while scope and line.scopes[scope].kind != "loop":
         scope = line.scopes[scope].parent
     return line.scopes[scope].kind == "loop"
+
+
+def _leads_out(address: str, place: Path, workspace: Path) -> bool:
+    """Whether an address is a file of a workspace that names a repository outside of it."""
+    own = os.path.realpath(workspace)
+    named = path_of_address(address, place)
+    written = os.path.realpath(place / address.removeprefix("file://"))
+    inside = Path(written).is_relative_to(own)
+    return named is not None and inside and not named.is_relative_to(own)
 
 
 def _is_doubtful_address(address: str, place: Path, workspace: Path) -> bool:
