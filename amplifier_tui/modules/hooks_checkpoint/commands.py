@@ -215,7 +215,12 @@ class WorkspaceFiles:
         if len(running) > 1:
             self._tell_apart(found, running)
         if look.kept is not None:
-            look.lost = [*losses(self._root, look.kept, kept_now(self._root), look.command)]
+            kept, together = kept_now(self._root), len(running) > 1
+            by = f"One of {len(running)} commands that ran together" if together else ""
+            look.lost = [*losses(self._root, look.kept, kept, by or f"`{look.command}`")]
+            for each in running:
+                # It is told once.
+                each.kept = kept
         after = self._look_inside()
         others = [
             name

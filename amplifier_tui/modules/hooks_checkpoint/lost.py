@@ -58,11 +58,11 @@ def kept_now(root: Path) -> GitHoldings:
     return GitHoldings(names, tuple((told or "").split()), files)
 
 
-def losses(root: Path, before: GitHoldings, after: GitHoldings, command: str) -> Iterator[str]:
+def losses(root: Path, before: GitHoldings, after: GitHoldings, by: str) -> Iterator[str]:
     """Yield in words what a command took away. Call it in a thread.
 
     Args:
-        command: Its beginning.
+        by: The command, in words.
     """
     came = {what for name, what in after.names.items() if name not in before.names}
     for name, what in before.names.items():
@@ -70,11 +70,11 @@ def losses(root: Path, before: GitHoldings, after: GitHoldings, command: str) ->
         if name not in after.names and what not in came:
             said, short = _KINDS[kind], name.removeprefix(kind)
             back = f"`git {said} {quote(short)} {what[:_SHORT]}` brings it back"
-            yield f"`{command}` deleted the {said} {one_line(short, 80)}: {back}"
+            yield f"{by} deleted the {said} {one_line(short, 80)}: {back}"
     for stash in before.stashes:
         if stash not in after.stashes:
             back = f"`git stash store {stash[:_SHORT]}` brings it back"
-            yield f"`{command}` dropped a stash: {back}"
+            yield f"{by} dropped a stash: {back}"
     gone = sorted(
         name
         for name in before.ignored - after.ignored
@@ -83,4 +83,4 @@ def losses(root: Path, before: GitHoldings, after: GitHoldings, command: str) ->
     if gone:
         named = ", ".join(one_line(name, 80) for name in gone[:_MOST_NAMED])
         more = f" and {len(gone) - _MOST_NAMED} more" if len(gone) > _MOST_NAMED else ""
-        yield f"`{command}` took {named}{more} away, which git ignores"
+        yield f"{by} took {named}{more} away, which git ignores"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.modules.hooks_checkpoint.support import Session
+from tests.modules.hooks_checkpoint.test_whose_change import Together
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -128,3 +129,16 @@ async def test_what_a_turn_deleted_of_git_is_told_with_what_brings_it_back(sessi
     ]
     git(root, "stash", "store", stash)
     assert git(root, "rev-parse", "refs/stash").startswith(stash)
+
+
+async def test_what_git_has_no_more_after_commands_that_ran_together_is_told_once(session: Session):
+    git(session.root, "branch", "old")
+    commands = "make x", "git branch -D old", "ls"
+    await session.turn("x")
+    together = Together(session)
+    await together.begin(*commands)
+    git(session.root, "branch", "-D", "old")
+    await together.end(*commands)
+    (turn,) = await session.listed()
+    (told,) = (await session.preview(turn["id"]))["unseen"]
+    assert told.startswith("One of 2 commands that ran together deleted the branch old")
