@@ -29,6 +29,10 @@ def cloned(tmp_path: Path) -> Path:
     for name in ("objects", "refs/heads"):
         (source / "fixtures/x.git" / name / "keep").touch()
     (source / "up").write_text("gitdir: fixtures/x.git\n")
+    (source / "parts").mkdir()
+    (source / "parts/HEAD").write_text("ref: refs/heads/main\n")
+    (source / "parts/commondir").write_text("../fixtures/x.git\n")
+    (source / "fixtures/x.git/in").symlink_to("../../main")
     (source / "main").mkdir()
     (source / "main" / "file").touch()
     git(source, "add", "-f", ".")
@@ -52,6 +56,8 @@ def cloned(tmp_path: Path) -> Path:
         *("git push /tmp/r.git main", "git push file:///tmp/r.git", "git push ext::sh main"),
         *("git -C fixtures/x.git tag t", "cd fixtures/x.git && git add a", "git -C way fetch"),
         *("cd fixtures/x.git/refs && git fetch", "cd sub; cd ../fixtures/x.git; git push origin"),
+        *("git push ./parts main", "git -C parts fetch", "cd fixtures/x.git/in/.. && git fetch"),
+        *("git archive --remote=./up main", "git send-pack ./up main"),
         *("git -C /tmp/w fetch", "cd $TMPDIR/w && git fetch", "git --git-dir=up status"),
     ],
 )

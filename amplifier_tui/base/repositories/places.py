@@ -24,6 +24,14 @@ _KEPT_IN: Final = ("HEAD", "index", "packed-refs", "logs", "refs", "objects", "c
 _WORKTREE: Final = r"^core\.worktree$"
 
 
+def is_git_folder(folder: Path) -> bool:
+    """Whether git takes a folder for a repository's: a link in the place of `HEAD` may dangle."""
+    return folder.name == ".git" or (
+        os.path.lexists(folder / "HEAD")
+        and (os.path.lexists(folder / "objects") or os.path.lexists(folder / "commondir"))
+    )
+
+
 def shows_another(folder: Path, workspace: Path) -> bool:
     """Whether git in a folder would show a repository, or files, from outside a workspace.
 

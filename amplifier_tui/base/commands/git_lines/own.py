@@ -10,7 +10,7 @@ from typing import Final
 
 from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.files import read_regular
-from amplifier_tui.base.repositories.places import path_of_address
+from amplifier_tui.base.repositories.places import is_git_folder, path_of_address
 from amplifier_tui.base.repositories.settings import addresses_named_by_settings
 from amplifier_tui.base.shell import ShellLine, programs_of, read_shell_line
 from amplifier_tui.base.shell.looks import git_folders
@@ -20,6 +20,8 @@ _MOST_FOLDERS: Final = 8
 _ELSEWHERE: Final = ("--git-dir", "--work-tree", "--namespace", "--exec-path")
 """Options of git itself with which it works on another repository, or runs other programs."""
 _FETCHES: Final = frozenset({"fetch", "ls-remote", "pull"})
+_RUNS_THERE: Final = frozenset({"archive", "push", "send-pack", "subtree"})
+"""Commands of git that may have another repository's hooks or programs run."""
 _SUFFIXES: Final = ("", ".git", "/.git", ".git/.git")
 """What git puts behind the path of a repository to find it."""
 _SCRATCH: Final = "/tmp"
@@ -44,8 +46,9 @@ def line_keeps_to_own(text: str, folder: Path, workspace: Path) -> bool:
                 plain = run.program == "cd" and len(words) == 1 and words[0][:1] not in "-~"
                 if not plain or not all(run.command.known) or _is_repeated(line, command.scope):
                     return False
-                # It may fail, or be in a process of its own.
-                folders |= {each / words[0] for each in folders}
+                # It may fail, or be in a process of its own. Shells go back out of links by words.
+                there = {each / words[0] for each in folders}
+                folders |= there | {Path(os.path.normpath(each)) for each in there}
                 if len(folders) > _MOST_FOLDERS:
                     return False
             elif run.program == "git" and not all(
@@ -69,10 +72,10 @@ def keeps_to_own(arguments: tuple[str, ...], folder: Path, workspace: Path) -> b
         return False
     # Where the values of its options stand need not be known: few words lead to a repository.
     addresses = [word.partition("=")[2] if word.startswith("-") else word for word in words]
-    if name == "push":
+    if name in _RUNS_THERE:
         addresses += addresses_named_by_settings(place)
         return not any(_is_doubtful_address(each, place, workspace) for each in addresses)
-    # In a repository that it fetches from, git runs nothing of that.
+    # In one that it fetches from, git runs nothing of that.
     return name not in _FETCHES or not any(_leads_out(each, place, workspace) for each in addresses)
 
 
@@ -118,7 +121,7 @@ def _is_doubtful(place: Path, workspace: Path) -> bool:
             return mark.is_symlink()
         if os.path.lexists(mark):
             return not _is_kept(mark)
-        if _is_bare(each):
+        if is_git_folder(each):
             return True
     return False
 
@@ -140,7 +143,7 @@ def _is_repository_of_others(path: Path, workspace: Path) -> bool:
         if not found.is_relative_to(os.path.realpath(workspace)):
             continue
         if found.is_dir():
-            if found.name != ".git" and _is_bare(found):
+            if found.name != ".git" and is_git_folder(found):
                 return True
         elif found.is_file() and _starts_like_a_mark(found) and not _is_kept(found):
             return True
@@ -157,7 +160,3 @@ def _starts_like_a_mark(file: Path) -> bool:
         return read_regular(file, _MOST_LINK).startswith(_MARK)
     except OSError:
         return False
-
-
-def _is_bare(folder: Path) -> bool:
-    return os.path.lexists(folder / "HEAD") and os.path.lexists(folder / "objects")

@@ -25,11 +25,11 @@ from amplifier_tui.base.files.nearby import (
 from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.opened.folders import files_below
 from amplifier_tui.base.protected import configures_as_link, configuring, starts_from_home
+from amplifier_tui.base.repositories.places import is_git_folder
 from amplifier_tui.base.repositories.settings import places_named_by_settings
 from amplifier_tui.modules.tool_bash.sandbox.aside import Reopening
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     folders_of_git,
-    is_git_folder,
     is_head,
     is_link_of_git,
     is_of_git,

@@ -17,6 +17,7 @@ from amplifier_tui.base.files import (
 )
 from amplifier_tui.base.files.nearby import FolderListing
 from amplifier_tui.base.git import git_output_now
+from amplifier_tui.base.repositories.places import is_git_folder
 
 _OBEYED: Final = (
     *("hooks", "config", "info", "config.worktree", "commondir"),
@@ -178,14 +179,6 @@ def _is_reference(git: Path, link: Path) -> bool:
     except OSError:
         return False
     return parts[:1] == ("refs",) and ".." not in parts
-
-
-def is_git_folder(folder: Path) -> bool:
-    """Whether git takes a folder for a repository's: a link in the place of `HEAD` may dangle."""
-    return folder.name == ".git" or (
-        os.path.lexists(folder / "HEAD")
-        and (os.path.lexists(folder / "objects") or os.path.lexists(folder / "commondir"))
-    )
 
 
 def _folders(folder: Path, listing: FolderListing) -> list[Path]:
