@@ -39,7 +39,7 @@ from amplifier_tui.host.gate.calls.searching import meant_secrets, met_secrets
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, is_root_like
 from amplifier_tui.host.gate.programs import judge_program, linked_files, variables_changed
-from amplifier_tui.host.gate.verdicts.git import takes_up
+from amplifier_tui.host.gate.verdicts.git import takes_up, with_files_told
 from amplifier_tui.host.gate.verdicts.moves import Moves
 from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, ONLY_READS, SECRETS
 
@@ -273,7 +273,9 @@ def _judge_read(place: PathPlace) -> Judgement:
 def _judge_run(run: ProgramRun, here: Whereabouts, around: _Around) -> Judgement:
     if not run.command.words:
         return Judgement("low", ("sets variables",) if run.command.assignments else ())
-    risk, reasons = judge_program(run.program, run.arguments)
+    told = run.program == "git"
+    words = with_files_told(run.arguments, here.folder) if told else run.arguments
+    risk, reasons = judge_program(run.program, words)
     whole = Judgement(risk, reasons)
     given = run.program in (".", "source") and (
         not all(run.command.known) or run.arguments[:1] == ("/dev/stdin",)

@@ -1,10 +1,14 @@
 """What commands of git do, as far as an approval dialog has to know."""
 
+import os
 import re
+from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.commands.git_lines.words import git_words
+from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.shell import only_looks
+from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.host.events import Risk
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.verdicts.words import (
@@ -77,6 +81,10 @@ _BY_OPTION: Final[tuple[_Row, ...]] = (
 
 
 _FETCHING: Final = ("fetch", "pull", "submodule")
+_MAKES: Final = "b B t track orphan"
+"""Options of `git checkout` with which its operands are no files."""
+_PATTERN: Final = re.compile(r"\.|:.*|.*[*?\[].*", re.DOTALL)
+"""What names files, and can be the name of no branch."""
 
 
 def judge_git(arguments: tuple[str, ...]) -> Verdict:
@@ -119,6 +127,28 @@ def judge_git(arguments: tuple[str, ...]) -> Verdict:
     return "medium", ("changes the repository",)
 
 
+def with_files_told(arguments: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    """Return arguments of git with a `--` before what `git checkout` takes for a file. Blocking.
+
+    A word alone is a revision to it if there is such a one, whatever files there are.
+
+    Args:
+        folder: Where it runs.
+    """
+    options, subcommand, rest = git_words(arguments)
+    operands = [word for word in rest if not word.startswith("-")]
+    if subcommand != "checkout" or len(operands) != 1 or given(option_names(rest), _MAKES):
+        return arguments
+    there, (word,) = folder.joinpath(*git_folders(options)), operands
+    if not os.path.lexists(there / word):
+        return arguments
+    # With an option such as `--git-dir` it is another repository that has the branches.
+    asked = not any(each.startswith("--git") for each in options)
+    if asked and git_output_now(there, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"):
+        return arguments
+    return (*options, subcommand, "--", *rest)
+
+
 def takes_up(arguments: tuple[str, ...]) -> bool:
     """Whether git only takes files into its index or a commit, and leaves them as they are."""
     own, subcommand, rest = git_words(arguments)
@@ -159,8 +189,9 @@ def _drops_unreachable(subcommand: str, words: tuple[str, ...], flags: set[str])
 
 def _takes_files(words: tuple[str, ...], operands: list[str], flags: set[str]) -> bool:
     """Whether `git checkout` puts files back: they stand behind a revision, or `--`."""
-    makes = given(flags, "b B t track orphan")
-    return "--" in words or "." in operands or (len(operands) > 1 and not makes)
+    if "--" in words or given(flags, "pathspec-from-file"):
+        return True
+    return not given(flags, _MAKES) and (len(operands) > 1 or any(map(_PATTERN.match, operands)))
 
 
 def _keeps_files(subcommand: str, flags: set[str]) -> bool:
