@@ -22,6 +22,7 @@ _MADE_UP: Final = (Path("/proc"), Path("/sys"), Path("/dev"))
 _HARMLESS_DEVICES: Final = frozenset(
     {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/stdin"}
 )
+_AGENTS: Final = "other agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,12 @@ class PathPlace:
     exists: bool = False
     named: Path = Path()
     root: Path = Path()
+
+    @property
+    def tells_by_reading(self) -> bool:
+        """Whether it has settings of others: what only has words for agents has none."""
+        words = self.configures == _AGENTS and self.path.suffix.lower() in (".md", ".mdc")
+        return self.outside and bool(self.configures) and not words
 
 
 def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:

@@ -367,8 +367,9 @@ def _reading_of(run: ProgramRun) -> Callable[[PathPlace], PathPlace]:
         if not leaves:
             return place
         if place.outside:
-            # Reading takes effect on nobody there either.
-            return place if seen is None else replace(place, configures="")
+            # Reading takes effect on nobody there either, but settings may hold passwords.
+            told = place.secret or (place.tells_by_reading and not untold)
+            return place if seen is None else replace(place, configures="", secret=told)
         return replace(place, configures="", secret=place.secret and not untold)
 
     return read

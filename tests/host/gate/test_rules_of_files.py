@@ -315,7 +315,7 @@ def package(tmp_path: Path) -> Path:
     place = tmp_path / "mono" / "packages" / "api"
     (tmp_path / "mono" / ".git" / "hooks").mkdir(parents=True)
     place.mkdir(parents=True)
-    for name in ("AGENTS.md", ".env"):
+    for name in ("AGENTS.md", ".env", ".envrc"):
         (tmp_path / "mono" / name).write_text("x")
     return place
 
@@ -333,7 +333,13 @@ def test_reading_outside_takes_effect_on_nobody(package: Path, command: str) -> 
 
 
 @pytest.mark.parametrize(
-    "command", ["sed -i s/x/y/ ../../AGENTS.md", "cat x > ../../AGENTS.md", "cat ../../.env"]
+    "command",
+    [
+        "sed -i s/x/y/ ../../AGENTS.md",
+        "cat x > ../../AGENTS.md",
+        "cat ../../.env",
+        "cat ../../.envrc",
+    ],
 )
 def test_writing_outside_and_reading_keys_is_asked_about(package: Path, command: str) -> None:
     gate = Gate(package, RuleBook, "auto", sandbox=lambda: "")
@@ -344,9 +350,12 @@ def test_a_rule_that_names_a_folder_is_for_reading_what_configures_programs(pack
     mono = package.parent.parent
     book = RuleBook([_allowing(f"read_file({mono}/**)"), _allowing(f"write_file({mono}/**)")])
     gate = Gate(package, lambda: book)
-    agents, keys = ({"file_path": f"../../{name}"} for name in ("AGENTS.md", ".env"))
+    agents, keys, settings = (
+        {"file_path": f"../../{name}"} for name in ("AGENTS.md", ".env", ".envrc")
+    )
     assert gate.decide("read_file", agents).verdict == "allow"
     assert gate.decide("write_file", {**agents, "content": "y"}).verdict == "ask"
+    assert gate.decide("read_file", settings).verdict == "ask"
     asked = gate.decide("read_file", keys)
     assert asked.verdict == "ask"
     near = nearly(asked.description.parts, book)

@@ -222,10 +222,10 @@ def _names(pattern: str, tool: str) -> bool:
 def is_guarded(part: Part) -> bool:
     """Whether it touches what no `*` covers: what configures programs, and secrets.
 
-    Reading what configures programs takes effect on nobody.
+    Reading what configures programs takes effect on nobody, but outside it may show a password.
     """
     if part.kind == "path" and part.tool in READ_TOOLS:
-        return any(place.secret for place in part.judgement.places)
+        return any(place.secret or place.tells_by_reading for place in part.judgement.places)
     return any(place.configures or place.secret for place in part.judgement.places)
 
 
