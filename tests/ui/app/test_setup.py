@@ -9,6 +9,7 @@ from amplifier_tui.host.events import (
     Failed,
     LocalServer,
     LocalServersFound,
+    Notice,
     OpeningReported,
     ReportItem,
 )
@@ -84,6 +85,19 @@ async def test_after_a_refused_key_another_one_can_be_pasted() -> None:
         await drive.press("enter")
         await drive.closed()
         assert client.named("set_up") == [({"ANTHROPIC_API_KEY": "sk-secret-2"}, "")]
+
+
+async def test_why_a_key_was_not_taken_stays_whole_below_a_prompt_that_failed() -> None:
+    why = "http://127.0.0.1:18462 does not accept the API key: invalid x-api-key. Check the key."
+    refused = Notice(
+        session_id=SESSION, level="warning", text=f"Nothing was kept: {why}", source="setup"
+    )
+    client = FakeClient(on_open=[opened(), replace(NO_PROVIDER, prompt="hello")])
+    async with running(client, size=(80, 24)) as drive:
+        await drive.until(lambda: "paste a key" in drive.text())
+        await drive.push(refused)
+        drive.app.state.notices.dismiss()
+        await drive.until(lambda: why in " ".join(drive.text().split()))
 
 
 def without_a_key(*names: str) -> OpeningReported:

@@ -3,6 +3,7 @@ import pytest
 from amplifier_tui.host.events import (
     Compacted,
     Failed,
+    HostEvent,
     ModuleFailed,
     ModuleMounted,
     Notice,
@@ -133,6 +134,19 @@ def test_the_card_keeps_why_the_last_key_was_not_taken_until_the_next_try() -> N
         assert isinstance(card, WelcomeEntry) and card.tried == text
     state.apply([make(Notice, level="warning", text="Something else", source="settings")])
     assert card.tried == text
+
+
+@pytest.mark.parametrize("shown", [(NO_KEY, opened(), turn()), (opened(),)])
+def test_where_no_card_tells_why_a_key_was_not_taken_the_conversation_keeps_it(
+    shown: tuple[HostEvent, ...],
+) -> None:
+    state = new_state(*shown)
+    before = len(state.entries)
+    text = "Nothing was kept: no connection. Check base_url."
+    state.apply([make(Notice, level="warning", text=text, source="setup")])
+    state.apply([make(Notice, level="info", text="It answers. Kept.", source="setup")])
+    (note,) = state.entries[before:]
+    assert isinstance(note, NoteEntry) and (note.text, note.level) == (text, "warning")
 
 
 def test_a_resumed_session_without_a_provider_has_no_card_and_says_it_in_an_error() -> None:

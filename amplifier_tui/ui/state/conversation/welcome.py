@@ -2,7 +2,12 @@
 
 from amplifier_tui.host import events
 from amplifier_tui.host.events import HostEvent
-from amplifier_tui.ui.state.conversation.entries import EntryList, ProviderLine, WelcomeEntry
+from amplifier_tui.ui.state.conversation.entries import (
+    EntryList,
+    NoteEntry,
+    ProviderLine,
+    WelcomeEntry,
+)
 from amplifier_tui.ui.state.instruments.modules import module_key
 from amplifier_tui.ui.state.section import Handlers, assign, on, told
 
@@ -84,6 +89,9 @@ class Welcome(Handlers):
     def _tried(self, event: events.Notice) -> None:
         if event.source == "setup":
             self._say(tried=event.text)
+            if event.level != "info" and not (self.is_shown and self.card.problem):
+                # The card tells it only where it says that no provider is ready.
+                self._list.add(NoteEntry(key="note", text=event.text, level=event.level))
 
     @on(events.LocalServersFound, live=True)
     def _servers_found(self, event: events.LocalServersFound) -> None:
