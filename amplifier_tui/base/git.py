@@ -66,6 +66,7 @@ READING_ENVIRONMENT: Final = {
 """Variables under which a git of someone else's command keeps to looking, as far as they can."""
 _WITHOUT_INFO: Final = ("repack.updateServerInfo", "false")
 """For what serves a repository by plain files; elsewhere nobody reads it."""
+_WITHOUT_BARE: Final = ("safe.bareRepository", "explicit")
 _KEPT: Final = (
     *("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM"),
     *("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"),
@@ -86,10 +87,21 @@ _NONE_SET: Final = 1
 
 def without_info(environment: Mapping[str, str]) -> dict[str, str]:
     """Return variables under which git does not try to write in the folder `info` of its own."""
+    return _with_setting(environment, *_WITHOUT_INFO)
+
+
+def without_bare(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return variables under which git takes no folder for a repository that is not in `.git`.
+
+    A clone, or a checkout of another commit, may bring such a folder with hooks.
+    """
+    return _with_setting(environment, *_WITHOUT_BARE)
+
+
+def _with_setting(environment: Mapping[str, str], name: str, value: str) -> dict[str, str]:
     count = environment.get("GIT_CONFIG_COUNT", "") or "0"
     if not count.isdecimal():
         return dict(environment)  # Git says so.
-    name, value = _WITHOUT_INFO
     more = {f"GIT_CONFIG_KEY_{count}": name, f"GIT_CONFIG_VALUE_{count}": value}
     return {**environment, "GIT_CONFIG_COUNT": str(int(count) + 1), **more}
 

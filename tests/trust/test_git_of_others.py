@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -58,6 +59,7 @@ def cloned(tmp_path: Path) -> Path:
         *("cd fixtures/x.git/refs && git fetch", "cd sub; cd ../fixtures/x.git; git push origin"),
         *("git push ./parts main", "git -C parts fetch", "cd fixtures/x.git/in/.. && git fetch"),
         *("git archive --remote=./up main", "git send-pack ./up main"),
+        *("git pull && git push ./new main", "git checkout x; git push fixtures/new main"),
         *("git -C /tmp/w fetch", "cd $TMPDIR/w && git fetch", "git --git-dir=up status"),
     ],
 )
@@ -72,6 +74,7 @@ def test_no_rule_covers_git_in_a_repository_that_a_clone_brought(
     "command",
     [
         *("git fetch origin main", "git push origin main", "git status", "cd sub && git status"),
+        *("git pull && git push origin main", "git add . && git push origin main"),
         *("git push own main", "git fetch . main:other", "git fetch ./up", "cd sub; git add a"),
     ],
 )
@@ -143,3 +146,35 @@ async def test_a_hook_that_a_command_made_deletes_no_history(
     await run(shell, MAKES.format(git=main / ".git"), Grant("mode"))
     output = await run(shell, command, Grant("mode"))
     assert "first" in git(shell.root, "log", "--format=%s"), output
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout -q evil -- d && git -C d commit --allow-empty -m x",
+        "git checkout -q evil && cd d && git commit --allow-empty -m x",
+    ],
+)
+@pytest.mark.parametrize("by", ["mode", "rule"])
+async def test_a_repository_that_a_checkout_brings_runs_nothing(
+    shell: Shell, command: str, by: Literal["mode", "rule"]
+) -> None:
+    root = shell.root
+    git(root, "init", "-q", "-b", "main")
+    git(root, *AUTHOR, "commit", "-q", "--allow-empty", "-m", "first")
+    git(root, "checkout", "-q", "-b", "evil")
+    for name in ("objects", "refs", "hooks"):
+        (root / "d" / name).mkdir(parents=True)
+        (root / "d" / name / "keep").touch()
+    (root / "d/HEAD").write_text("ref: refs/heads/main\n")
+    (root / "d/config").write_text("[core]\nbare = false\nworktree = ..\n[user]\nname=a\nemail=b\n")
+    hook = root / "d/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\ntouch $OLDPWD/ran ../ran ran\n")
+    hook.chmod(0o755)
+    git(root, "add", "-f", ".")
+    git(root, *AUTHOR, "commit", "-q", "-m", "evil")
+    git(root, "checkout", "-q", "main")
+    output = await run(shell, command, Grant(by))
+    assert not list(root.rglob("ran")), output
+    assert "cannot use bare repository" in output

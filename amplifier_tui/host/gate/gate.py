@@ -300,7 +300,7 @@ class Gate:
         """
         if description.payload_kind != "command" or "git" not in description.payload:
             return ""
-        from amplifier_tui.base.commands.git_lines.own import keeps_to_own
+        from amplifier_tui.base.commands.git_lines.own import keeps_to_own, line_keeps_to_own
         from amplifier_tui.base.shell import programs_of
 
         for part in description.parts:
@@ -312,7 +312,8 @@ class Gate:
                         return _OF_OTHERS
                     if bare and (setting := names_programs(here.folder)):
                         return _NAMES.format(setting)
-        return ""
+        line, cwd = description.payload, Path(description.cwd)
+        return "" if line_keeps_to_own(line, cwd, self.workspace) else _OF_OTHERS
 
     def _stale(self, description: Description) -> str:
         """Why a file would be written over that holds what the agent has not read."""

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -13,6 +14,7 @@ _CHECKS: Final = frozenset(
 """Words that say a command only checks the files it names: what changes in them then is likely the
 user's, who has the same files open."""
 
+_MOST_PLACES: Final = 2_000
 _ANEW: Final = frozenset({">", ">|", "&>", ">&"})
 """How a shell writes a file from its beginning."""
 
@@ -36,17 +38,16 @@ def places_named(command: str, root: Path) -> set[Path]:
     """Return where the words of a command may make files: below a folder, or one it goes to."""
     from amplifier_tui.base.shell import read_shell_line
 
-    words: set[str] = set()
-    folders = {""}
+    words: dict[str, None] = {}
+    folders = {"": None}
     for each in read_shell_line(command).commands:
-        words.update(each.words, (to.target for to in each.redirections if to.writes))
+        words |= dict.fromkeys(each.words)
+        words |= dict.fromkeys(to.target for to in each.redirections if to.writes)
         if each.words[:1] == ("cd",):
-            folders.update(each.words[1:])
+            folders |= dict.fromkeys(each.words[1:])
+    pairs = ((folder, word) for folder in folders for word in words if "\0" not in folder + word)
     places = (
-        Path(os.path.normpath(root / folder / word))
-        for folder in folders
-        for word in words
-        if "\0" not in folder + word
+        Path(os.path.normpath(root / folder / word)) for folder, word in islice(pairs, _MOST_PLACES)
     )
     return {place for place in places if place != root and place.is_relative_to(root)}
 

@@ -35,7 +35,7 @@ from amplifier_tui.base.commands.sandbox import (
 )
 from amplifier_tui.base.files.nearby import secrets_nearby
 from amplifier_tui.base.files.scratch import ScratchFolder
-from amplifier_tui.base.git import READING_ENVIRONMENT, without_info
+from amplifier_tui.base.git import READING_ENVIRONMENT, without_bare, without_info
 from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
@@ -235,6 +235,9 @@ class Confining:
             environment = {**environment, **READING_ENVIRONMENT}
         if grant is None or grant.by == "person" or terms.mode == "off":
             return Confined(command, environment)
+        if grant.by == "rule":
+            # Whoever made the rule did not see what a folder has git run.
+            environment = without_bare(environment)
         problem = await asyncio.to_thread(sandbox_problem)
         if not problem:
             return await asyncio.to_thread(
@@ -314,6 +317,8 @@ class Confining:
         # Git itself has to write in its folder; what else would, can't be gone back on.
         alone = is_of_git_alone(command[-1])
         of_git = alone and line_keeps_to_own(command[-1], folder, workspace)
+        if of_git and grant.by != "rule":
+            environment = without_bare(environment)
         repositories = {place for place in places if of_git and is_repository(place)}
         guarded = [place for place in places if place not in repositories]
         changes_files = of_git and brings_files(command[-1])

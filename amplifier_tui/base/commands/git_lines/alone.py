@@ -36,7 +36,7 @@ _LEAVES_FILES: Final = frozenset(
     {"branch", "fetch", "gc", "notes", "push", "reflog", "remote", "tag", "update-ref"}
 )
 """Commands of git that leave the files of a checkout as they are, and its index."""
-_RECORDS: Final = _LEAVES_FILES | {"add", "commit"}
+RECORDS: Final = _LEAVES_FILES | {"add", "commit"}
 """Those that make nothing of the files, either, but hooks may mend what is to be committed."""
 _GOES_ON: Final = frozenset({"checkout", "fetch", "merge", "pull", "rebase", "reset", "switch"})
 """Commands of git that only make of what was fetched what they can, and of what was there."""
@@ -138,7 +138,7 @@ def records_files(text: str) -> bool:
         text: As a shell reads it.
     """
     found = filter(None, map(_behind_git, _read(text).commands))
-    return all(name in _RECORDS for name, *_ in found)
+    return all(name in RECORDS for name, *_ in found)
 
 
 def remotes_fetched(text: str) -> tuple[str, ...]:

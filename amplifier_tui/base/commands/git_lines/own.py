@@ -8,11 +8,16 @@ import os
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.git_lines.alone import RECORDS
 from amplifier_tui.base.commands.git_lines.words import git_words
 from amplifier_tui.base.files import read_regular
-from amplifier_tui.base.repositories.places import is_git_folder, path_of_address
+from amplifier_tui.base.repositories.places import (
+    is_git_folder,
+    path_of_address,
+    remote_address,
+)
 from amplifier_tui.base.repositories.settings import addresses_named_by_settings
-from amplifier_tui.base.shell import ShellLine, programs_of, read_shell_line
+from amplifier_tui.base.shell import ShellLine, only_looks, programs_of, read_shell_line
 from amplifier_tui.base.shell.looks import git_folders
 
 _MOVES: Final = frozenset({"cd", "pushd", "popd"})
@@ -39,6 +44,7 @@ def line_keeps_to_own(text: str, folder: Path, workspace: Path) -> bool:
     """
     line = read_shell_line(text)
     folders = {folder}
+    brought = False
     for command in line.commands:
         for run in programs_of(command):
             if run.program in _MOVES:
@@ -51,10 +57,15 @@ def line_keeps_to_own(text: str, folder: Path, workspace: Path) -> bool:
                 folders |= there | {Path(os.path.normpath(each)) for each in there}
                 if len(folders) > _MOST_FOLDERS:
                     return False
-            elif run.program == "git" and not all(
-                keeps_to_own(run.arguments, each, workspace) for each in folders
-            ):
-                return False
+            elif run.program == "git":
+                if not all(
+                    keeps_to_own(run.arguments, each, workspace)
+                    and not (brought and _speaks_to_new(run.arguments, each, workspace))
+                    for each in folders
+                ):
+                    return False
+                _, name, rest = git_words(run.arguments)
+                brought = brought or not (name in RECORDS or only_looks(("git", name, *rest)))
     return True
 
 
@@ -77,6 +88,21 @@ def keeps_to_own(arguments: tuple[str, ...], folder: Path, workspace: Path) -> b
         return not any(_is_doubtful_address(each, place, workspace) for each in addresses)
     # In one that it fetches from, git runs nothing of that.
     return name not in _FETCHES or not any(_leads_out(each, place, workspace) for each in addresses)
+
+
+def _speaks_to_new(arguments: tuple[str, ...], folder: Path, workspace: Path) -> bool:
+    """Whether git may speak to a repository that an earlier command of its line brings."""
+    options, name, words = git_words(arguments)
+    if name not in _RUNS_THERE:
+        return False
+    place = folder.joinpath(*git_folders(options))
+    addresses = [word for word in words if not word.startswith("-")][:1]
+    addresses = [each for each in addresses if not remote_address(place, each, push=True)]
+    addresses += [word.partition("=")[2] for word in words if word.startswith("--re")]
+    addresses += [each for each in addresses_named_by_settings(place) if "/" in each]
+    found = (path_of_address(each, place) for each in addresses)
+    own = Path(os.path.realpath(workspace))
+    return any(each is not None and each.is_relative_to(own) for each in found)
 
 
 def _is_repeated(line: ShellLine, scope: int) -> bool:
