@@ -74,7 +74,7 @@ def test_no_rule_covers_git_in_a_repository_that_a_clone_brought(
     "command",
     [
         *("git fetch origin main", "git push origin main", "git status", "cd sub && git status"),
-        *("git pull && git push origin main", "git fetch , "git add . && git push origin main"),, "git add . && git push origin main"), git push"),
+        *("git pull && git push origin main", "git fetch && git push"),
         *("git push own main", "git fetch . main:other", "git fetch ./up", "cd sub; git add a"),
     ],
 )
