@@ -103,6 +103,11 @@ def test_a_mention_is_resolved_in_its_namespace_home_or_folder(
     assert resolver.resolve("@ns:") == tmp_path / "ns"
     assert resolver.resolve("@b.md") == tmp_path / "work" / "b.md"
     assert resolver.resolve("@b") == tmp_path / "work" / "b.md"
+    assert resolver.resolve("@b.md.") == tmp_path / "work" / "b.md", "the end of a sentence"
+    assert resolver.resolve_confined("@ns:a.md...") == tmp_path / "ns" / "a.md"
+    write(tmp_path / "work" / "odd.md.", "")
+    assert resolver.resolve("@odd.md.") == tmp_path / "work" / "odd.md."
+    assert resolver.resolve("@..") == (tmp_path / "work" / "..")
     assert resolver.resolve("@~/h") == own_home / "h.md"
     assert resolver.resolve(f"@{tmp_path}/ns/a.md") == tmp_path / "ns" / "a.md"
 

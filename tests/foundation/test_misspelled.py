@@ -238,10 +238,6 @@ async def test_a_file_that_the_instruction_mentions_and_is_not_there_is_told(
             "The mentioned file @codng:x.md can't be found: no bundle named 'codng' is part of "
             "this one; did you mean 'coding'? Correct the mention, or include that bundle.",
         ),
-        (
-            9,
-            "The mentioned file @notes.md. ends in a full stop Put a blank before the full stop.",
-        ),
     ]
 
 

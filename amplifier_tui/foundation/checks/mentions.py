@@ -51,9 +51,7 @@ def _missing_in(text: str, path: Path | None, resolver: BaseMentionResolver) -> 
         if not is_file or name in _RULES or resolver.resolve(mention) is not None:
             continue
         namespace, separator, _ = name[1:].partition(":")
-        if resolver.resolve(name) is not None:
-            why, remedy = "ends in a full stop", "Put a blank before the full stop."
-        elif separator and namespace not in resolver.bundles:
+        if separator and namespace not in resolver.bundles:
             near = did_you_mean(namespace, resolver.bundles)
             why = f"can't be found: no bundle named '{namespace}' is part of this one{near}"
             remedy = "Correct the mention, or include that bundle."

@@ -62,8 +62,10 @@ class BaseMentionResolver:
         text = mention.removeprefix("@")
         if not text or text == mention or "\0" in text:
             return None
+        # A full stop behind a mention ends the sentence, unless a file has it in its name.
+        names = dict.fromkeys((text, text.rstrip(".") or text))
         try:
-            return self._find(text, confined)
+            return next(filter(None, (self._find(name, confined) for name in names)), None)
         except (OSError, ValueError, RuntimeError):
             return None
 
