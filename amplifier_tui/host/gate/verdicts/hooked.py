@@ -19,7 +19,7 @@ from amplifier_tui.base.shell import ProgramRun, ShellCommand, programs_of, read
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.host.gate.rules.matching import Part
 from amplifier_tui.host.gate.verdicts.installs import run_by_install
-from amplifier_tui.host.gate.verdicts.package_scripts import Ran
+from amplifier_tui.host.gate.verdicts.of_registry import Ran
 
 _MOST_BYTES: Final = 100_000
 _MOST_NAMED: Final = 3

@@ -9,8 +9,14 @@ from typing import Any, Final
 
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.files.nearby import nearby
+from amplifier_tui.host.gate.verdicts.of_registry import (
+    MOST_BYTES,
+    Ran,
+    content,
+    is_of_registry,
+    unsure,
+)
 
-MOST_BYTES: Final = 2_000_000
 MOST_PLACES: Final = 500
 """Packages that are looked at; more of them than these are one more reason to ask."""
 ARCHIVES: Final = (".tgz", ".tar", ".tar.gz", ".zip", ".tar.bz2", ".tar.xz")
@@ -31,19 +37,10 @@ _LOCKS: Final = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-
 _MOST_OF_LOCK: Final = 30_000_000
 _LOCKED: Final = re.compile(r"""file:([^\s"'#)]+)|"resolved":\s*"([^":]+)"|tarball: ([^\s:}]+)""")
 """What a file of locks gets from a place on this machine."""
+_LOCKED_GIT: Final = re.compile(r"""git\+file:[^\s"']*|repo: (?!https://|ssh://|git@)[^\s,}]+""")
 _PACKAGE: Final = re.compile(r"(?:@[\w.-]+/)?\w[\w.-]*(?:@[\w.^~-]+)?")
-
-Ran = tuple[Path, str, str]
-"""A place, what of it is run, in words with the place behind them, and a text that says what."""
-
-
-def content(place: Path) -> str:
-    """Return a text that is another one when a file was changed."""
-    try:
-        found = place.stat()
-    except OSError:
-        return ""
-    return f"{found.st_size} {found.st_ino} {found.st_ctime_ns}"
+_OF_MEMBERS: Final = re.compile(r"workspace:[\w.*^~ <>=-]*|catalog:[\w-]*|\$[@\w./-]+")
+_MORE: Final = frozenset({"overrides", "resolutions"})
 
 
 def is_archive(place: Path) -> bool:
@@ -77,7 +74,7 @@ def found_by(folder: Path, patterns: Iterable[object]) -> Iterator[Path]:
 
 
 def scripts_run(
-    program: str, words: tuple[str, ...], folder: Path, root: Path, named: Iterable[Path]
+    program: str, words: tuple[str, ...], folder: Path, root: Path, named: Iterable[Path | Ran]
 ) -> Iterator[Ran]:
     """Yield what `npm install` and the like run of packages in the workspace. Blocking.
 
@@ -86,14 +83,17 @@ def scripts_run(
         words: Behind it.
         folder: Where it runs.
         root: The workspace.
-        named: Folders and archives among its words.
+        named: Places among its words, and what of them is asked about as it is.
     """
     if "--ignore-scripts" in words and "false" not in words:
         return
     names = _SCRIPTS | _PUBLISHING if "publish" in words else _SCRIPTS
+    yield from (each for each in named if isinstance(each, tuple))
     near = list(nearest(folder, root, "package.json")) or [folder]
     tops = [at for at in near[1:] if next(iter(_members(at, _read(at) or {})), None)]
-    starts = [near[0], *tops, *named]
+    # With other packages, those of a workspace are installed as if nothing was named.
+    around = tops or near[:1]
+    starts = [near[0], *tops, *(each for each in named if isinstance(each, Path))]
     # Where packages are named, npm runs none of the scripts around them.
     alone = (
         program == "npm"
@@ -109,7 +109,8 @@ def scripts_run(
             elif data is None:
                 yield at / "package.json", "scripts of", content(at / "package.json")
             else:
-                yield from _scripts(at, data, _AFTER if alone and at in near else names)
+                yield from _scripts(at, data, _AFTER if alone and at in around else names)
+                yield from _not_of_registry(at, data)
         for each in found_by(start, _BESIDES.get(program, ())):
             yield each, "what is in", content(each)
     if len(seen) >= MOST_PLACES:
@@ -171,16 +172,42 @@ def _members(folder: Path, data: dict[str, Any]) -> Iterator[Path]:
 
 
 def _dependencies(folder: Path, data: dict[str, Any]) -> Iterator[Path]:
-    for name, table in data.items():
-        if name.lower().endswith("dependencies") and isinstance(table, dict):
-            for value in table.values():
-                if isinstance(value, str) and value.startswith(_LOCAL):
-                    _, _, behind = value.rpartition(":")
-                    yield folder / os.path.expanduser(behind.removeprefix("//"))
-    for name in _LOCKS:
-        try:
-            text = read_regular(folder / name, _MOST_OF_LOCK).decode(errors="replace")
-        except OSError:
-            continue
+    yield from (place for _, place in _told(folder, data) if place)
+    for text in _locks(folder):
         named = dict.fromkeys(one or two or three for one, two, three in _LOCKED.findall(text))
         yield from (folder / each for each in named)
+
+
+def _not_of_registry(folder: Path, data: dict[str, Any]) -> Iterator[Ran]:
+    """Yield what a package takes in that is neither of a registry nor a package looked at."""
+    for value, place in _told(folder, data):
+        if place is None or not (is_archive(place) or (place / "package.json").is_file()):
+            yield unsure(value, folder / "package.json", folder)
+    for text in _locks(folder):
+        for value in dict.fromkeys(_LOCKED_GIT.findall(text)):
+            yield unsure(value.removeprefix("repo: "), folder / "package.json", folder)
+
+
+def _told(folder: Path, data: dict[str, Any]) -> Iterator[tuple[str, Path | None]]:
+    """Yield the dependencies that are not surely of a registry, and the place of a local one."""
+    left = [data[name] for name in data if name.lower().endswith("dependencies") or name in _MORE]
+    pnpm = data.get("pnpm")
+    left += [pnpm.get("overrides")] if isinstance(pnpm, dict) else []
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, str) and not (
+            not value or is_of_registry(value, hosted=True) or _OF_MEMBERS.fullmatch(value)
+        ):
+            _, _, behind = value.rpartition(":")
+            place = folder / os.path.expanduser(behind.removeprefix("//"))
+            yield value, place if value.startswith(_LOCAL) and os.path.exists(place) else None
+
+
+def _locks(folder: Path) -> Iterator[str]:
+    for name in _LOCKS:
+        try:
+            yield read_regular(folder / name, _MOST_OF_LOCK).decode(errors="replace")
+        except OSError:
+            continue
