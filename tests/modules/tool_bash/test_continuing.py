@@ -29,11 +29,11 @@ git checkout -q main && mkdir git-merge- && printf '#!/bin/sh\\ntouch made\\nexi
 chmod +x git-merge-/x
 """
 STOPPED = """
-git checkout -q --detach
+git checkout -q --detach; main=$(git rev-parse main) side=$(git rev-parse side)
 mkdir .git/rebase-merge && cd .git/rebase-merge && echo refs/heads/main > head-name
-git rev-parse main | tee onto > orig-head; echo 1 | tee msgnum > end; touch interactive done
+echo $main | tee onto > orig-head; echo 1 | tee msgnum > end; touch interactive done
 """
-PICK = "pick $(git rev-parse side) side"
+PICK = "pick $side side"
 CONTINUE = "GIT_EDITOR=true git rebase --continue; ls made"
 
 
