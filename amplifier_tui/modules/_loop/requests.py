@@ -1,7 +1,8 @@
 """A request: who answers it, the tools it offers, and the rows around it."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any, TypeGuard
 
 from pydantic import BaseModel
@@ -217,6 +218,29 @@ def block_rows(content: Any) -> list[Row]:
         elif isinstance(block, Mapping):
             rows.append(dict(block))
     return rows
+
+
+def told_apart(calls: Sequence[ToolCall], blocks: list[Row]) -> list[ToolCall]:
+    """Return the calls of an answer with an id each, where a provider gave one to several.
+
+    The blocks of the answer that name a call get its new id, too.
+    """
+    found: list[ToolCall] = []
+    taken, seen = {call.id for call in calls}, set[str]()
+    for call in calls:
+        if call.id and call.id in seen:
+            names = (f"{call.id}_{number}" for number in count(2))
+            name = next(each for each in names if each not in taken)
+            logger.warning(
+                "The provider gave the id '%s' to several calls: one is %s", call.id, name
+            )
+            taken.add(name)
+            for block in [each for each in blocks if each.get("id") == call.id][1:2]:
+                block["id"] = name
+            call = call.model_copy(update={"id": name})
+        seen.add(call.id)
+        found.append(call)
+    return found
 
 
 def text_of(blocks: Iterable[Row]) -> str:

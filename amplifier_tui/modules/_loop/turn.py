@@ -24,6 +24,7 @@ from amplifier_tui.modules._loop.requests import (
     model_of,
     not_mounted,
     text_of,
+    told_apart,
     tool_specs,
     usage_data,
 )
@@ -191,8 +192,8 @@ class Turn:
     async def _answer(self, request: ChatRequest) -> tuple[list[Row], list[ToolCall], Any]:
         """Ask the model, store its answer and the results of its tool calls."""
         response = await self._complete(request)
-        calls = _calls(self.provider, response)
         blocks = block_rows(getattr(response, "content", None))
+        calls = told_apart(_calls(self.provider, response), blocks)
         usage = usage_data(getattr(response, "usage", None))
         finish = getattr(response, "finish_reason", None)
         batch = ToolBatch(calls, self.offered, self.emitter, self.stop)

@@ -31,6 +31,17 @@ async def test_a_call_is_run_and_its_result_reaches_the_model():
     assert bench.provider.requests[1].messages[-1].tool_call_id == "c1"
 
 
+async def test_calls_that_were_given_one_id_are_told_apart():
+    made = [call("t", n=1), call("t", "c1_2", n=2), call("t", n=3)]
+    bench = Bench(calls(*made), says("Done."), tools={"t": Tool("t")})
+    await bench.run()
+    ids = ["c1", "c1_2", "c1_3"]
+    assert [row["id"] for row in bench.context.rows[1]["tool_calls"]] == ids
+    assert [data["tool_call_id"] for data in bench.of("tool:post")] == ids
+    assert list(bench.results()) == ids
+    assert_whole(bench.context.rows)
+
+
 async def test_tool_events_carry_the_keys_of_both_worlds():
     bench = Bench(calls(call("t", x=1)), says("Done."), tools={"t": Tool("t")})
     await bench.run()
