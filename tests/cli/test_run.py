@@ -443,7 +443,7 @@ def test_a_run_begins_with_the_models_the_user_chose(monkeypatch: pytest.MonkeyP
     Preferences().set_model("coding", {"provider": "anthropic", "model": "haiku"})
     requests: list[OpenRequest] = []
 
-    def made(client: Any, request: OpenRequest, *more: Any) -> Any:
+    def made(client: Any, request: OpenRequest, *more: Any, **named: Any) -> Any:
         client.close()
         requests.append(request)
         return SimpleNamespace(run=RunResult)

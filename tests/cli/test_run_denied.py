@@ -41,8 +41,11 @@ def in_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(project: Project, capfd: pytest.CaptureFixture[str], **bundle: Any) -> Any:
-    name = project.bundle(**bundle)
-    status = run_command(["run", "--bundle", name, "--trust", "--output", "json", "hi"])
+    return run_bundle(project.bundle(**bundle), capfd)
+
+
+def run_bundle(name: str, capfd: pytest.CaptureFixture[str], *options: str) -> Any:
+    status = run_command(["run", "--bundle", name, "--trust", "--output", "json", *options, "hi"])
     printed = capfd.readouterr()
     result = json.loads(printed.out)
     assert result["exit_status"] == status
@@ -101,3 +104,30 @@ def test_it_is_one_whatever_another_loop_says_of_its_end_unless_the_model_was_as
     hooks = (("hooks-answer", {"provider:request": answers}),)
     result, _ = run(project, capfd, session=session, hooks=hooks)
     assert result["status"] == status
+
+
+WRITE = {"write_file": {"file_path": "made.txt", "content": "made"}}
+
+
+def test_what_would_do_more_than_read_is_refused_where_only_reading_is_allowed(
+    project: Project, capfd: pytest.CaptureFixture[str]
+) -> None:
+    calls = (WRITE, {"bash": {"command": "touch ran.txt"}}, {"bash": {"command": "pwd"}})
+    name = project.bundle(script=calling(*calls), tools=("tool-filesystem", "tool-bash"))
+    result, said = run_bundle(name, capfd, "--approve", "none")
+    assert (result["status"], result["exit_status"]) == ("refused", 3)
+    wanted = ["write_file wants to make made.txt", "bash wants to run a command touch ran.txt"]
+    assert result["refused"] == wanted
+    for what in wanted:
+        assert f"Refused: {what}: plan mode: " in said and "--approve none only reads" in said
+
+
+def test_what_a_mode_or_rule_of_the_user_denies_is_part_of_a_run_that_gets_done(
+    project: Project, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name = project.bundle(script=calling(WRITE), tools=("tool-filesystem",))
+    result, _ = run_bundle(name, capfd, "--mode", "plan")
+    assert (result["status"], result["refused"]) == ("done", [])
+    project.allow([], deny=["write_file(made.txt)"])
+    result, _ = run_bundle(name, capfd, "--approve", "none")
+    assert (result["status"], result["refused"]) == ("done", [])

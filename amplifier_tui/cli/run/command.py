@@ -195,7 +195,10 @@ def run(
         )
         limits = Limits(max_turns, timeout)
         client = LocalClient(trust_everything if trust else None, printed)
-        headless = Headless(client, request, text, limits, speaker, model, lines, typed)
+        headless = Headless(
+            *(client, request, text, limits, speaker, model, lines, typed),
+            only_reads=approve == "none",
+        )
         result = _interruptible(headless)
         speaker.finish(_said(result, output))
     # What was done is lost where nobody could be told.

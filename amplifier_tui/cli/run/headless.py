@@ -21,6 +21,7 @@ from amplifier_tui.host.client import (
 from amplifier_tui.host.events import (
     MAIN_LANE,
     ApprovalRequested,
+    ApprovalResolved,
     BlockEnded,
     Failed,
     HandlerHolds,
@@ -64,6 +65,9 @@ _OTHERWISE: Final = "Use other words, or another model (--model)."
 _DENIED: Final = "Change the hook that refuses it, or go on without its module."
 _NO_ANSWER: Final = "nobody can be asked: use --approve ask"
 _NOBODY: Final = "nobody can be asked: use --approve ask, or allow it with a rule"
+_ONLY_READS: Final = (
+    "--approve none only reads: use --approve ask, or --approve rules and a rule that allows it"
+)
 _SAID: Final = 1_000
 """Characters of what is said of a module that failed."""
 
@@ -119,6 +123,7 @@ class Headless:
         speaker: Says what happens, and asks.
         lines: Prompts and answers that another program writes.
         typed: As in `SessionClient.submit`, for the first prompt.
+        only_reads: What the mode denies counts as refused: nobody may allow more than reading.
     """
 
     def __init__(
@@ -131,8 +136,11 @@ class Headless:
         model: str = "",
         lines: "InputLines | None" = None,
         typed: str | None = None,
+        *,
+        only_reads: bool = False,
     ) -> None:
         self._client = client
+        self._only_reads = only_reads
         self._request = request
         self._lines = lines
         self._conversation = RunConversation(client, speaker, prompt, lines, typed)
@@ -301,6 +309,8 @@ class Headless:
                 what = f"{event.module_id}: {event.error}"
                 # The place in its code stands behind what may be a long message.
                 self._speaker.say(with_remedy(one_line(what, _SAID), event.remedy))
+            case ApprovalResolved(outcome="denied", by="mode") if self._only_reads:
+                self._refuse(event.wanted, f"{event.reason}; {_ONLY_READS}")
             case JobChanged():
                 # Behind slow hooks a start may be told after the end.
                 known = self._jobs.get(event.job_id, event)
@@ -369,8 +379,6 @@ class Headless:
     def _decide(self, request: ApprovalRequested) -> None:
         allow = self._speaker.ask(request, self._is_stopping)
         what = f"{one_line(request.action)} {one_line(request.payload)}".rstrip()
-        if not allow:
-            self._result.refused.append(what)
         nobody = _NOBODY
         if request.scopes == ("once",) and not request.near:
             # No rule would do.
@@ -378,11 +386,19 @@ class Headless:
         if allow is None:
             near = f"; {one_line(request.near, 400)}" if request.near else ""
             asks = f"{one_line(request.asker)} asks: {one_line(request.prompt, 400)}; "
-            self._speaker.say(f"Refused: {what}: {asks * bool(request.prompt)}{nobody}{near}")
-            self._said += f"Refused: {what}."
+            self._refuse(what, f"{asks * bool(request.prompt)}{nobody}{near}")
+        elif not allow:
+            self._refuse(what)
         unasked = Decision(allow=False, reason=nobody, unasked=True)
         decision = unasked if allow is None else Decision(allow=allow)
         self._client.decide(request.request_id, decision)
+
+    def _refuse(self, what: str, why: str = "") -> None:
+        """Count a call as refused, and say `why` where nobody was asked."""
+        self._result.refused.append(what)
+        if why:
+            self._speaker.say(f"Refused: {what}: {why}")
+            self._said += f"Refused: {what}."
 
     def _answer(self, asked: QuestionsAsked) -> None:
         """Answer what an agent asks; without a person it is told that nobody can be asked."""

@@ -352,6 +352,7 @@ class ApprovalResolved(HostEvent):
     What a rule or a mode decides comes without an `ApprovalRequested`, unless it waited for the
     user. After the outcome `changed` the call is judged anew, with the arguments the user gave it.
     `rule` is what decided, or what is kept of the user's answer; `mode` is there where it decided.
+    `wanted` is what was refused, on one line, where nobody was asked.
     """
 
     request_id: str
@@ -363,6 +364,7 @@ class ApprovalResolved(HostEvent):
     tool: str = ""
     rule: str = ""
     mode: Mode | None = None
+    wanted: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

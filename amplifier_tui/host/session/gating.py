@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.commands.programs import keep_out
 from amplifier_tui.base.commands.sandbox import sandbox_problem
+from amplifier_tui.base.text import one_line
 from amplifier_tui.base.tool_names import in_brackets, is_known_tool
 from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
 from amplifier_tui.foundation.settings.settings import SettingsProblem
@@ -310,13 +311,16 @@ class Gating:
         by: AnsweredBy = "rule" if decision.rule else "hook" if decision.by_hook else "mode"
         answer = ApprovalAnswer(outcome, by, decision.reason)
         self.approvals.judged_anew(question)
+        described = decision.description
+        wanted = "" if allowed else one_line(f"{described.action} {described.payload}")
         self.approvals.record.note(
             question,
             answer,
-            decision.description.judgement,
+            described.judgement,
             scope=decision.scope if decision.rule else "once",
             rule=decision.rule,
             mode=decision.mode if by == "mode" else None,
+            wanted=wanted,
         )
 
     def _keep(self, rules: tuple[Rule, ...], scope: Scope) -> None:

@@ -50,6 +50,7 @@ class DecisionRecord:
         rule: str = "",
         mode: Mode | None = None,
         payload: str = "",
+        wanted: str = "",
     ) -> None:
         """Note an answer.
 
@@ -60,6 +61,7 @@ class DecisionRecord:
             rule: The rules that gave it, or that were kept of it.
             mode: The mode that gave it.
             payload: What the user saw.
+            wanted: What was refused where nobody was asked.
         """
         # The kernel is told that the time is up, and goes by the default; here counts what that is.
         by_clock = answer.outcome == "timed_out" and answer.default == "allow"
@@ -76,6 +78,7 @@ class DecisionRecord:
             tool=question.tool,
             rule=self._redactor.text(rule),
             mode=mode,
+            wanted=self._redactor.text(wanted),
         )
         entry = resolved.to_json() | {
             "asker": question.asker,
