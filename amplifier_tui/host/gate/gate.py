@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from amplifier_tui.base.git import names_programs
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -90,6 +90,14 @@ class GateDecision:
     def network(self) -> bool:
         """Whether what it was found to do needs the network."""
         return _needs_network(self.description.judgement)
+
+
+class _Lent(NamedTuple):
+    """Why rules don't grant the network, what that is known by, and whether it always is so."""
+
+    why: str = ""
+    known_by: str = ""
+    each_time: bool = False
 
 
 @dataclass(slots=True)
@@ -209,10 +217,11 @@ class Gate:
             reason = others if by_mode == "ask" else reason
         strict = bool(self.unread)
         # Only rules grant it, and a command line has it as a whole.
-        lent, lends = self._lent(description) if confines and not self.sandbox() else ("", "")
+        lends = self._lent(description) if confines and not self.sandbox() else _Lent()
+        asked = {"lends": lends.known_by, "by_person": lends.each_time}
         if match is not None and not (strict and match.scope != "session"):
-            if lent:
-                return decision("ask", lent, lends=lends)
+            if lends.why:
+                return decision("ask", lends.why, **asked)
             return by_rule(match, f"by the rule {match.rule}")
         unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
         # Without a copy nothing brings it back; a mode that asks needs no further reason.
@@ -223,27 +232,26 @@ class Gate:
         goes = match is not None or by_mode == "allow"
         if hooked and (goes or by_mode == "ask"):
             return decision("ask", "a hook asks", hook_only=goes)
-        if match is not None or (lends and by_mode == "ask"):
-            if match is None or lent:
-                return decision("ask", lent, lends=lends)
+        if match is not None or ((lends.known_by or lends.each_time) and by_mode == "ask"):
+            if match is None or lends.why:
+                return decision("ask", lends.why, **asked)
             return by_rule(match, f"by the rule {match.rule}")
         unread = self.unread if by_mode == "ask" else ""
         return decision(by_mode, unread or reason, by_mode=not unread)
 
-    def _lent(self, description: Description) -> tuple[str, str]:
-        """Why rules don't grant a command line the network: something else would have it too.
-
-        Returns:
-            Why, and by what that is known of which it is so.
-        """
+    def _lent(self, description: Description) -> _Lent:
+        """Why rules don't grant a command line the network: something else would have it too."""
         needing = _needing_network(description)
         if not needing:
-            return "", ""
+            return _Lent()
         if by_line := _lent_network(description, needing[0]):
-            return by_line, ""
-        from amplifier_tui.host.gate.verdicts.hooked import lent_to_hooks
+            return _Lent(by_line)
+        from amplifier_tui.host.gate.verdicts.lent.hooked import lent_to_hooks
+        from amplifier_tui.host.gate.verdicts.lent.of_workspace import run_from_workspace
 
-        return lent_to_hooks(needing, self.lent)
+        if own := run_from_workspace(needing):
+            return _Lent(own, each_time=True)
+        return _Lent(*lent_to_hooks(needing, self.lent))
 
     def touched(self, tool: str, arguments: Mapping[str, Any]) -> Touched:
         """Return what a call's arguments are about now; looks at the files."""

@@ -17,7 +17,7 @@ from amplifier_tui.base.shell import ProgramRun
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.gate.calls.option_words import first_word
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
-from amplifier_tui.host.gate.verdicts.of_registry import (
+from amplifier_tui.host.gate.verdicts.lent.of_registry import (
     MOST_BYTES,
     NAMED_IN,
     Ran,
@@ -28,7 +28,7 @@ from amplifier_tui.host.gate.verdicts.of_registry import (
     stands_for_others,
     unsure,
 )
-from amplifier_tui.host.gate.verdicts.package_scripts import (
+from amplifier_tui.host.gate.verdicts.lent.package_scripts import (
     MOST_PLACES,
     found_by,
     is_archive,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.files.nearby import nearby
-from amplifier_tui.host.gate.verdicts.of_registry import (
+from amplifier_tui.host.gate.verdicts.lent.of_registry import (
     MOST_BYTES,
     Ran,
     content,
