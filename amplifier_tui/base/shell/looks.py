@@ -17,6 +17,7 @@ from amplifier_tui.base.shell.line import Redirection, ShellCommand
 from amplifier_tui.base.shell.options import (
     Arguments,
     OptionTable,
+    only_tells,
     option_tables,
     read_arguments,
 )
@@ -63,7 +64,9 @@ def looks(command: ShellCommand, other: frozenset[str] = frozenset()) -> Looks |
     name, at = named(command)
     table = option_tables().get(name)
     if table is None:
-        return None
+        tells = all(command.known) and only_tells(command.words)
+        fed = any(each.operator == "<" for each in command.redirections)
+        return Looks() if tells and not fed else None
     call = _Call(name, table, command.written[at:], command.known[at:], other)
     if not _safely_expanded(call):
         return None

@@ -97,6 +97,32 @@ def _options(text: str, lines: dict[str, str], *, letters: bool) -> Iterator[tup
             yield "flag", word
 
 
+_VERSIONS: Final = (
+    r"(?:(?:python|pip)[\d.]*|node|npm|uv|ruff|mypy|black|make|cmake|gcc|g\+\+|clang|clang\+\+"
+    r"|ruby|perl|php|docker|curl|wget|bash|gh) --version"
+    r"|python[\d.]* -V|(?:node|npm|ruby|perl|php) -v|docker -v"
+)
+"""Not of what loads files of a project, or the version that one names: cargo, go, yarn, pytest."""
+_SHOWN: Final = r"(?!\S*env)[\w,%=]+"
+_PROCESSES: Final = (
+    rf"ps(?: -?a?u?x?f?w*| -[eA][fF]?w*| -p \d+(?: -f)?|(?: -p \d+| -[eA])? -o {_SHOWN}"
+    rf"| -[eA]o {_SHOWN})?(?: --sort=[\w,+%-]+| --no-headers?| --forest)*"
+)
+"""No other words: an `e` that is read as BSD does shows the environment of processes."""
+_CALLS: Final = re.compile(
+    rf"{_VERSIONS}|{_PROCESSES}|hostname(?: -s)?|uptime(?: -[ps])?|free(?: -[bkmghltw]+)*"
+    r"|command -p?[vV](?: [\w.+-]+)+"
+)
+
+
+def only_tells(words: tuple[str, ...]) -> bool:
+    """Whether words, all of them known, are a call that says what the machine is, or runs.
+
+    Of these programs that is no more than some calls, so they are not in the table.
+    """
+    return not any(map(str.isspace, "".join(words))) and bool(_CALLS.fullmatch(" ".join(words)))
+
+
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The words of a program, told apart.

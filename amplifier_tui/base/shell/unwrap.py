@@ -72,6 +72,7 @@ READ_WORDS: Final = SHELLS | {
 """Programs that take a word for a script."""
 
 _SHELL_VALUES: Final = frozenset({"--rcfile", "--init-file"})
+_SAYS_WHICH: Final = re.compile(r"-p?[vV]\Z")
 _SPLIT: Final = re.compile(r"(?:-[iv0]*S|--split-string=?)(.*)", re.DOTALL)
 
 # Words between the options and the command: `timeout 5 cmd`.
@@ -147,6 +148,10 @@ def _wrapped(
     takes_value = _WRAPPERS[program]
     index = 1
     words = command.words
+    if program == "command" and all(command.known[1:2]) and _SAYS_WHICH.match("".join(words[1:2])):
+        # It says what would be run.
+        yield ProgramRun(command, wrappers)
+        return
     while index < len(words):
         word = words[index]
         if program == "env" and (split := _SPLIT.fullmatch(word)):

@@ -43,6 +43,7 @@ logger = logging.getLogger(__name__)
 
 _ANOTHER: Final = "git may show another repository, or run what one names"
 _NAMES: Final = "git may run what `{}` of the repository names"
+_OWN_PROGRAM: Final = "{}, a file of the workspace, is run outside of a sandbox"
 _OF_OTHERS: Final = "git works with a repository that anybody may have made, and runs what it names"
 _MOST_PATHS: Final = 50
 _MOST_TEXT: Final = 80
@@ -276,10 +277,14 @@ class Gate:
     def _may_do_more(self, description: Description, confines: bool) -> str:
         """Say whether git would show another repository than that of the workspace.
 
-        Or run, outside of a sandbox, what a repository's configuration names. Empty for neither.
+        Or what else would run outside of a sandbox: a program of the workspace, or what a
+        repository's configuration names. Empty for none.
         """
         from amplifier_tui.base.shell.looks import git_folders, named
+        from amplifier_tui.host.gate.verdicts.lent.of_workspace import runs_own_program
 
+        if not (confines and not self.sandbox()) and (own := runs_own_program(description.parts)):
+            return _OWN_PROGRAM.format(own)
         commands = [part.command for part in description.parts if part.command is not None]
         called = [command for command in commands if command.words[:1] == ("git",)]
         words = [command.words for command in called]

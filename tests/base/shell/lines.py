@@ -52,6 +52,26 @@ tree -L 2
 xxd -l 16 a
 sort -k2,2 -t : a
 cut -d: -f1,3 a
+git submodule status
+git submodule status --recursive sub
+python3 --version
+python3.11 -V
+node -v && npm --version
+bash --version | head -1
+command -v git
+command -pv ls cat >/dev/null
+ps
+ps aux
+ps -ef | grep x
+ps auxf --sort=-pcpu
+ps -eo pid,ppid,args --no-headers
+ps -p 1 -o comm=
+uname -a
+df -h
+du -sh .
+hostname
+uptime -p
+free -m
 ls > /dev/null 2>&1
 cat < a
 :
@@ -220,6 +240,39 @@ man ls
 vim a
 env ls
 env
+ps e
+ps auxe
+ps eww
+ps -e f e
+ps -eo pid,environ
+ps -E
+ps -ef e
+hostname -F a
+free -s 1
+uptime -x
+python3 --version x
+python3 x --version
+python3 -m x --version
+python3 -V < x
+./python3 --version
+.venv/bin/python --version
+java -version
+cargo --version
+go version
+yarn --version
+pytest --version
+make --version -f x --eval y
+command ls -v
+command -p ls
+command -v
+command -V $x
+command -v$x ls
+command '' -v ls
+git submodule
+git submodule update
+git submodule --quiet update
+git submodule foreach ls
+git submodule status --init
 printenv
 xargs ls
 time ls

@@ -194,6 +194,26 @@ def test_these_get_none_by_a_rule_anyhow(workspace: Path, line: str) -> None:
     assert (decision.verdict, decision.network) == ("allow", False)
 
 
+@pytest.mark.parametrize("line", ["python3 --version", "jq . a", "ls | rg x", "command -v rg"])
+def test_one_that_would_only_read_is_asked_about_where_there_is_no_sandbox(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    for name in ("python3", "jq", "rg"):
+        program(workspace / ".venv/bin" / name)
+    assert decided(line, workspace, rules=False, missing="none").verdict == "allow"
+    in_front(workspace / ".venv/bin", monkeypatch)
+    assert decided(line, workspace, rules=False).verdict == "allow"
+    decision = decided(line, workspace, rules=False, missing="none")
+    if line.startswith("command"):
+        # It says where it is, and does not run it.
+        assert decision.verdict == "allow"
+        return
+    assert decision.verdict == "ask"
+    assert ", a file of the workspace, is run outside of a sandbox" in decision.reason
+    monkeypatch.setenv("HOME", str(workspace))
+    assert decided(line, workspace, rules=False, missing="none").verdict == "allow"
+
+
 def test_no_rule_is_offered_that_would_not_work(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from amplifier_tui.base.files import open_regular, read_regular
 from amplifier_tui.base.files.nearby import links_behind
+from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.shell import RUNNERS, ProgramRun, programs_of
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.gate.calls.option_words import first_word
@@ -49,6 +50,22 @@ def run_from_workspace(parts: Iterable[Part]) -> str:
                 return (
                     f"the network that `{part.text[:_MOST_TEXT]}` needs would be there for {said}"
                 )
+    return ""
+
+
+def runs_own_program(parts: Iterable[Part]) -> str:
+    """Return which file of the workspace runs as one of a command line's programs. Blocking.
+
+    Whoever works on all of the home has its programs there: then it is none.
+    """
+    for part in parts:
+        runs = () if part.command is None else programs_of(part.command)
+        for run, here in product(runs, part.folders):
+            root = here.workspace.resolve()
+            names = (*run.wrappers, *run.command.words[:1])
+            for file in (_file_of(name, here, root) for name in names):
+                if file is not None and not resolved(user_home()).is_relative_to(root):
+                    return _shown(file, root)
     return ""
 
 
