@@ -29,7 +29,11 @@ S = "s1"
 OPENED = events.SessionOpened(session_id=S, bundle="mine", cwd="/x", directory="/x/s1")
 STARTED = events.TurnStarted(session_id=S, turn=1, prompt="go")
 ASKED = events.ApprovalRequested(
-    session_id=S, request_id="r1", asker="amplifier-tui", action="bash wants to run a command"
+    session_id=S,
+    request_id="r1",
+    asker="amplifier-tui",
+    action="bash wants to run a command",
+    tool="bash",
 )
 NEAR = replace(ASKED, near="the rule x")
 

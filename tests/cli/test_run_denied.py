@@ -131,3 +131,14 @@ def test_what_a_mode_or_rule_of_the_user_denies_is_part_of_a_run_that_gets_done(
     project.allow([], deny=["write_file(made.txt)"])
     result, _ = run_bundle(name, capfd, "--approve", "none")
     assert (result["status"], result["refused"]) == ("done", [])
+
+
+@pytest.mark.parametrize("event", ["prompt:submit", "provider:request"])
+def test_of_a_question_that_no_rule_answers_none_is_offered(
+    project: Project, capfd: pytest.CaptureFixture[str], event: str
+) -> None:
+    asks = {"action": "ask_user", "approval_prompt": "Really?", "reason": "it is late"}
+    result, said = run(project, capfd, hooks=(("hooks-answer", {event: [asks]}),))
+    assert (result["status"], result["refused"]) == ("refused", ["hooks-answer asks Really?"])
+    why = "it is late; nobody can be asked: use --approve ask"
+    assert f"Refused: hooks-answer asks Really?: {why}\n" in said and "a rule" not in said

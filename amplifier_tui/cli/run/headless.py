@@ -380,13 +380,14 @@ class Headless:
         allow = self._speaker.ask(request, self._is_stopping)
         what = f"{one_line(request.action)} {one_line(request.payload)}".rstrip()
         nobody = _NOBODY
-        if request.scopes == ("once",) and not request.near:
-            # No rule would do.
+        if not request.tool or (request.scopes == ("once",) and not request.near):
+            # No rule would do: one that is written down speaks of tools.
             nobody = f"{one_line(request.why, 400)}; {_NO_ANSWER}".removeprefix("; ")
         if allow is None:
             near = f"; {one_line(request.near, 400)}" if request.near else ""
             asks = f"{one_line(request.asker)} asks: {one_line(request.prompt, 400)}; "
-            self._refuse(what, f"{asks * bool(request.prompt)}{nobody}{near}")
+            said = request.prompt if request.tool else ""
+            self._refuse(what, f"{asks * bool(said)}{nobody}{near}")
         elif not allow:
             self._refuse(what)
         unasked = Decision(allow=False, reason=nobody, unasked=True)
