@@ -142,3 +142,23 @@ def test_of_a_question_that_no_rule_answers_none_is_offered(
     assert (result["status"], result["refused"]) == ("refused", ["hooks-answer asks Really?"])
     why = "it is late; nobody can be asked: use --approve ask"
     assert f"Refused: hooks-answer asks Really?: {why}\n" in said and "a rule" not in said
+
+
+@pytest.mark.parametrize("action", ["deny", "ask_user"])
+def test_a_loop_that_was_just_generated_tells_a_refusal_as_one(
+    project: Project, capfd: pytest.CaptureFixture[str], tmp_path: Path, action: str
+) -> None:
+    assert run_command(["module", "new", "orchestrator", "own", "--in", str(tmp_path)]) == 0
+    capfd.readouterr()
+    answer = {"action": action, "reason": "out of money"}
+    hooks = (("hooks-answer", {"provider:request": [answer]}),)
+    said = []
+    for loop in (
+        {"module": "loop-own", "source": str(tmp_path / "amplifier-module-loop-own")},
+        "loop-basic",
+    ):
+        session = {"orchestrator": loop if isinstance(loop, dict) else {"module": loop}}
+        result, _ = run(project, capfd, session=session, hooks=hooks)
+        assert (result["status"], result["exit_status"]) == ("refused", 3)
+        said.append((result["message"], result["remedy"], result["refused"]))
+    assert said[0] == said[1]
