@@ -28,7 +28,7 @@ from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.unfinished import keep_prompt, mend_broken_answer
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
-from amplifier_tui.kernel.hooks.results import injections_of, projection
+from amplifier_tui.kernel.hooks.results import injections_of, projection, prompt_left
 from amplifier_tui.kernel.models import ContextInjection, HookResult
 
 
@@ -257,13 +257,13 @@ class PromptPath:
         """Emit `prompt:submit`; returns the prompt as the hooks left it."""
         coordinator = self._coordinator
         result = await coordinator.hooks.emit(_SUBMIT, {"prompt": text})
-        changed = result.data.get("prompt") if result.action != "deny" and result.data else None
+        data = result.data if result.action != "deny" else None
         processed = await coordinator.process_hook_result(result, _SUBMIT, _SUBMIT)
         if processed.action == "deny":
             raise PromptDeniedError(processed.reason or "A hook refused the prompt")
         if processed.action == "inject_context":
             self._add_to_first_request(injections_of(processed, _SUBMIT, _SUBMIT))
-        return self._secrets.left(text, changed) if isinstance(changed, str) else text
+        return self._secrets.left(text, prompt_left(text, data or {}))
 
 
 _LAST_WORD: Final = 1_000

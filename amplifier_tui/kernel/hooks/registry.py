@@ -244,7 +244,8 @@ class HookRegistry(Registrations):
                 failed.append((entry.whose, problem))
                 _log_failure(entry, event, failure)
             if report is not None:
-                if problem is None and (wrong := without_effect(answer, event) or misspelt(reply)):
+                lacking = without_effect(answer, event, current.data)
+                if problem is None and (wrong := lacking or misspelt(reply)):
                     where = place_of(entry.handler)
                     problem = f"{wrong} ({where})" if where else wrong
                 report.add(entry.name, began, answer, problem, entry.module)

@@ -22,6 +22,7 @@ WANTED = 'Return a HookResult, such as HookResult(action="continue")'
 
 
 _FIELDS: Final = frozenset(HookResult.model_fields)
+_NO_PROMPT: Final = 'action="modify" of {} leaves no text as `prompt` in `data`, so it does nothing'
 _NEEDED: Final = {"modify": "data", "inject_context": "context_injection"}
 
 
@@ -30,13 +31,31 @@ def stops_nothing(answer: HookResult | None, event: str) -> bool:
     return answer is not None and answer.action in ("deny", "ask_user") and event in events.TOLD
 
 
-def without_effect(answer: HookResult | None, event: str) -> str:
-    """Say why the action of an answer to an event does nothing; empty where it does something."""
+def prompt_left(prompt: str, data: Mapping[str, Any]) -> str:
+    """Return a prompt as hooks left it in the data; unchanged where they left no text of it."""
+    left = data.get("prompt")
+    return left if isinstance(left, str) and left.strip() else prompt
+
+
+def without_effect(
+    answer: HookResult | None, event: str, given: Mapping[str, Any] | None = None
+) -> str:
+    """Say why the action of an answer to an event does nothing; empty where it does something.
+
+    Args:
+        given: The data that it answers; a prompt without text may stay one.
+    """
     if answer is not None and stops_nothing(answer, event):
         where = ", ".join(each for each in events.ALL_EVENTS if each in events.JUDGED)
         return f'action="{answer.action}" of {event} stops nothing; it does for {where}'
     field = _NEEDED.get(answer.action) if answer is not None else None
-    if answer is None or field is None or getattr(answer, field) is not None:
+    if answer is None or field is None:
+        return ""
+    if answer.action == "modify" and event == events.PROMPT_SUBMIT and answer.data is not None:
+        was = prompt_left("", given or {})
+        lost = was and not prompt_left("", answer.data)
+        return _NO_PROMPT.format(event) if lost else ""
+    if getattr(answer, field) is not None:
         return ""
     if answer.action == "inject_context" and answer.context_injections:
         return ""

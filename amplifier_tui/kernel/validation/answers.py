@@ -90,7 +90,7 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
                 remedy = 'Change a copy: data={**data, "tool_input": {...}}'
                 said = f"{who} {problem}, so the call is refused"
                 result.fail("hook_answer", said, remedy, where=place_of(handler))
-            elif lacking := without_effect(answer, event):
+            elif lacking := without_effect(answer, event, _DATA[event]):
                 remedy = 'Give it what it is for, or answer action="continue"'
                 said = f"{who}: {lacking}"
                 result.fail("hook_answer", said, remedy, "warning", place_of(handler))

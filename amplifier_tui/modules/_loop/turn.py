@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import events
+from amplifier_tui.kernel.hooks.results import prompt_left
 from amplifier_tui.kernel.llm_errors import AbortError
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
 from amplifier_tui.kernel.mounting.callbacks import missing_keywords
@@ -104,7 +105,7 @@ class Turn:
             if verdict.denied is not None:
                 self.status, self.denied = "incomplete", verdict.denied
                 return f"The prompt was denied: {verdict.denied}"
-            prompt = str(verdict.data.get("prompt", prompt))
+            prompt = prompt_left(prompt, verdict.data)
         if prompt.strip():
             await self.context.add_message({"role": "user", "content": prompt})
             self.said = True

@@ -84,6 +84,20 @@ def test_an_action_that_lacks_what_it_is_for_is_told_once(project: Project, driv
     assert told.level == "warning" and "without `data` does nothing" in told.text
 
 
+@pytest.mark.parametrize("data", [{}, {"prompt": ""}, {"prompt": None}, {"prompt": ["x"]}])
+def test_a_prompt_stays_as_it_is_where_a_hook_leaves_no_text_of_it_which_is_told_once(
+    project: Project, driver: Driver, data: dict[str, Any]
+) -> None:
+    answers = {"prompt:submit": [{"action": "modify", "data": data}] * 2}
+    opened = driver.open(project.bundle(hooks=(("hooks-answer", answers),)))
+    assert [driver.turn(text).status for text in ("one", "two")] == ["success"] * 2
+    rows = [row for row in project.rows(opened.session_id) if row["role"] == "user"]
+    assert [row["content"] for row in rows] == ["one", "two"]
+    (told,) = [e for e in driver.of(Notice) if e.source == "hook:hooks-answer"]
+    assert told.level == "warning"
+    assert 'action="modify" of prompt:submit leaves no text as `prompt` in `data`' in told.text
+
+
 @pytest.mark.parametrize("event", ["execution:start", "session:start", "content_block:end"])
 @pytest.mark.parametrize("action", ["deny", "ask_user"])
 def test_an_answer_that_stops_nothing_is_told_once_and_nobody_is_asked(

@@ -76,6 +76,7 @@ async def mount(coordinator, config=None):
 """
 CHANGE = '{"action": "modify", "data": {**data, %s}}'
 REFUSED = ("hook_answer", "error", 4)
+LACKS = ("hook_answer", "warning", 4)
 
 
 async def failed(package: Path, kind: str) -> list[ValidationCheck]:
@@ -93,11 +94,9 @@ async def failed(package: Path, kind: str) -> list[ValidationCheck]:
         ("tool:pre", CHANGE % '"tool_input": None', *REFUSED, "leaves no object as `tool_input`"),
         ("tool:pre", CHANGE % '"tool_name": ""', *REFUSED, "leaves no `tool_name`"),
         ("tool:pre", '{"action": "modify", "data": {"x": 1}}', *REFUSED, "leaves no `tool_name`"),
+        ("prompt:submit", CHANGE % '"prompt": ""', *LACKS, "leaves no text as `prompt`"),
         ("tool:pre", '{"action": "modify"}', "hook_answer", "warning", 4, "without `data` does"),
-        (
-            *("tool:post", 'HookResult(action="inject_context")', "hook_answer", "warning", 4),
-            "without `context_injection` does nothing",
-        ),
+        ("tool:post", 'HookResult(action="inject_context")', *LACKS, "`context_injection` does"),
         (
             *("tool:pre", '{"action": "deny", "reasn": "x"}', "hook_answer", "warning", 4),
             "has no field 'reasn' ('reason' is meant?)",
