@@ -23,6 +23,9 @@ WANTED = 'Return a HookResult, such as HookResult(action="continue")'
 
 _FIELDS: Final = frozenset(HookResult.model_fields)
 _NO_PROMPT: Final = 'action="modify" of {} leaves no text as `prompt` in `data`, so it does nothing'
+_NO_RESULT: Final = 'action="modify" of {} leaves nothing as `{}` in `data`: the result is withheld'
+RESULT_KEYS: Final = ("result", "tool_result")
+"""The names a result goes by in ``tool:post``: the library's and the specs'."""
 _NEEDED: Final = {"modify": "data", "inject_context": "context_injection"}
 
 
@@ -40,10 +43,10 @@ def prompt_left(prompt: str, data: Mapping[str, Any]) -> str:
 def without_effect(
     answer: HookResult | None, event: str, given: Mapping[str, Any] | None = None
 ) -> str:
-    """Say why the action of an answer to an event does nothing; empty where it does something.
+    """Say why the action of an answer to an event does nothing, or leaves nothing; else empty.
 
     Args:
-        given: The data that it answers; a prompt without text may stay one.
+        given: The data that it answers: what was nothing before may stay it.
     """
     if answer is not None and stops_nothing(answer, event):
         where = ", ".join(each for each in events.ALL_EVENTS if each in events.JUDGED)
@@ -51,15 +54,22 @@ def without_effect(
     field = _NEEDED.get(answer.action) if answer is not None else None
     if answer is None or field is None:
         return ""
-    if answer.action == "modify" and event == events.PROMPT_SUBMIT and answer.data is not None:
-        was = prompt_left("", given or {})
-        lost = was and not prompt_left("", answer.data)
-        return _NO_PROMPT.format(event) if lost else ""
+    if answer.action == "modify" and answer.data is not None:
+        return _nothing_left(event, given or {}, answer.data)
     if getattr(answer, field) is not None:
         return ""
     if answer.action == "inject_context" and answer.context_injections:
         return ""
     return f'action="{answer.action}" without `{field}` does nothing'
+
+
+def _nothing_left(event: str, given: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    """Say that nothing is left of what a change is about; empty where something is, or none was."""
+    if event == events.PROMPT_SUBMIT and prompt_left("", given) and not prompt_left("", data):
+        return _NO_PROMPT.format(event)
+    lost = (name for name in RESULT_KEYS if name in data and data[name] is None)
+    gone = next((name for name in lost if given.get(name) is not None), "")
+    return _NO_RESULT.format(event, gone) if event == events.TOOL_POST and gone else ""
 
 
 def misspelt(answer: Any) -> str:

@@ -15,6 +15,7 @@ from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
 from amplifier_tui.base.text import with_remedy
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import tool_call
+from amplifier_tui.kernel.hooks.results import RESULT_KEYS
 from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolResult, interrupted_result
 from amplifier_tui.kernel.mounting.errors import with_place
@@ -202,10 +203,6 @@ def _interrupted(result: ToolResult) -> ToolResult:
     return ToolResult(success=False, output=output, error=error, content=result.content)
 
 
-RESULT_KEYS = ("result", "tool_result")
-"""The names a result goes by in ``tool:post``: the library's and the specs'."""
-
-
 def as_tool_result(value: Any) -> ToolResult:
     """Return what a tool returned as a `ToolResult`; what is none becomes its output."""
     if isinstance(value, ToolResult):
@@ -239,10 +236,17 @@ def after_hooks(result: ToolResult, sent: dict[str, Any], data: Mapping[str, Any
 
 
 def _changed(result: ToolResult, sent: dict[str, Any], value: Any) -> ToolResult:
+    if value is None:
+        # It may have meant to hide it, and "Success" would say what nobody knows.
+        return failed("The result was withheld by a hook: it left nothing of it.", "withheld")
     if not isinstance(value, Mapping) or not {"success", "output"} & value.keys():
         return ToolResult(success=result.success, output=value, error=result.error)
     fields = {"success": result.success, **value}
     if fields.get("content") == sent.get("content"):
         # Hooks saw a line of text in place of each image; the images themselves are unchanged.
         fields["content"] = result.content
-    return as_tool_result(fields)
+    changed = as_tool_result(fields)
+    emptied = changed.output is None and result.output is not None
+    if emptied and changed.success and not changed.content:
+        changed.output = "A hook left nothing of the output."
+    return changed

@@ -95,6 +95,7 @@ async def failed(package: Path, kind: str) -> list[ValidationCheck]:
         ("tool:pre", CHANGE % '"tool_name": ""', *REFUSED, "leaves no `tool_name`"),
         ("tool:pre", '{"action": "modify", "data": {"x": 1}}', *REFUSED, "leaves no `tool_name`"),
         ("prompt:submit", CHANGE % '"prompt": ""', *LACKS, "leaves no text as `prompt`"),
+        ("tool:post", CHANGE % '"result": None', *LACKS, "leaves nothing as `result`"),
         ("tool:pre", '{"action": "modify"}', "hook_answer", "warning", 4, "without `data` does"),
         ("tool:post", 'HookResult(action="inject_context")', *LACKS, "`context_injection` does"),
         (

@@ -123,6 +123,9 @@ async def test_a_modified_input_is_what_runs():
         ({"success": True, "output": "better"}, "better"),
         ({"success": False, "output": "worse"}, "worse"),
         ({"rows": 1}, '{"rows": 1}'),
+        (None, "The result was withheld by a hook: it left nothing of it."),
+        ({"success": True, "output": None}, "A hook left nothing of the output."),
+        ({"success": False, "output": None, "error": {"message": "no"}}, "no"),
     ],
 )
 async def test_a_modified_result_is_what_the_model_reads(key: str, value: Any, content: str):
