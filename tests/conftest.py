@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from amplifier_tui.base import homes
+from amplifier_tui.base.commands import programs
 from tests.compiling import compile_a_share
 from tests.homes import home_variables
 
@@ -77,6 +78,8 @@ def own_home(
         monkeypatch.setenv(name, folder)
     # Each test is a program of its own, which keeps its homes.
     monkeypatch.setattr(homes, "_kept", None)
+    # Nor does it know the projects of those before: each call of git looked through thousands.
+    monkeypatch.setattr(programs, "_projects", set())
     # A pytest that a test runs would spend most of its time importing plugins it has no use for.
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in _PLUGINS))
     for name in _KEYS:
