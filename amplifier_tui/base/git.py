@@ -87,7 +87,7 @@ _NONE_SET: Final = 1
 
 def without_info(environment: Mapping[str, str]) -> dict[str, str]:
     """Return variables under which git does not try to write in the folder `info` of its own."""
-    return _with_setting(environment, *_WITHOUT_INFO)
+    return with_setting(environment, *_WITHOUT_INFO)
 
 
 def without_bare(environment: Mapping[str, str]) -> dict[str, str]:
@@ -95,10 +95,11 @@ def without_bare(environment: Mapping[str, str]) -> dict[str, str]:
 
     A clone, or a checkout of another commit, may bring such a folder with hooks.
     """
-    return _with_setting(environment, *_WITHOUT_BARE)
+    return with_setting(environment, *_WITHOUT_BARE)
 
 
-def _with_setting(environment: Mapping[str, str], name: str, value: str) -> dict[str, str]:
+def with_setting(environment: Mapping[str, str], name: str, value: str) -> dict[str, str]:
+    """Return variables under which git takes a setting for more than what its files say."""
     count = environment.get("GIT_CONFIG_COUNT", "") or "0"
     if not count.isdecimal():
         return dict(environment)  # Git says so.

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from amplifier_tui.base.git import run_now
 
 _SECONDS: Final = 5.0
-_HOOKS: Final = [
+HOOKS: Final = [
     "applypatch-msg",
     "commit-msg",
     "fsmonitor-watchman",
@@ -39,6 +39,7 @@ _HOOKS: Final = [
     "sendemail-validate",
     "update",
 ]
+"""The names of all hooks."""
 _HOOKS_PATH: Final = "core.hookspath"
 _INCLUDES: Final = re.compile(r"include(?:if\..*)?\.path", re.DOTALL)
 _RUNS: Final = re.compile(
@@ -227,5 +228,5 @@ def _hooks_of(checkout: Path, settings: Iterable[_Setting]) -> tuple[Path, ...]:
     folder = _place(checkout, said[-1])
     # Links may lead in a circle, which only this passes over.
     if Path(os.path.realpath(checkout)).is_relative_to(os.path.realpath(folder)):
-        return tuple(folder / name for name in _HOOKS)
+        return tuple(folder / name for name in HOOKS)
     return (folder,)

@@ -20,6 +20,7 @@ from typing import Any, Final
 from amplifier_tui.base.commands.git_lines.alone import (
     advice_for_git,
     brings_files,
+    goes_one_by_one,
     is_of_git_alone,
     records_files,
     remotes_fetched,
@@ -35,7 +36,7 @@ from amplifier_tui.base.commands.sandbox import (
 )
 from amplifier_tui.base.files.nearby import secrets_nearby
 from amplifier_tui.base.files.scratch import ScratchFolder
-from amplifier_tui.base.git import READING_ENVIRONMENT, without_bare, without_info
+from amplifier_tui.base.git import READING_ENVIRONMENT, with_setting, without_bare, without_info
 from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
@@ -50,11 +51,9 @@ from amplifier_tui.kernel.session.grant import (
     SandboxTerms,
     current_grant,
 )
-from amplifier_tui.modules.tool_bash.mounted import obeyed_outside, read_only_places
+from amplifier_tui.modules.tool_bash.mounted import keep_hooks, obeyed_outside, read_only_places
 from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
-from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
-    is_repository,
-)
+from amplifier_tui.modules.tool_bash.sandbox.git_folders import is_repository
 from amplifier_tui.modules.tool_bash.sandbox.git_writing import GitWriting
 from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
 from amplifier_tui.modules.tool_bash.sandbox.made import Made
@@ -322,12 +321,14 @@ class Confining:
         repositories = {place for place in places if of_git and is_repository(place)}
         guarded = [place for place in places if place not in repositories]
         changes_files = of_git and brings_files(command[-1])
-        if changes_files:
-            guarded = without_tracked(
-                guarded,
-                checkouts(places, workspace),
-                changed_alone=records_files(command[-1]),
-            )
+        records = records_files(command[-1])
+        around = checkouts(places, workspace) if changes_files else []
+        guarded = without_tracked(guarded, around, changed_alone=records)
+        hooks = None
+        if writing and changes_files and not records:
+            hooks = keep_hooks(around, workspace, scratch, alike=goes_one_by_one(command[-1]))
+        if hooks is not None:
+            environment = with_setting(environment, "core.hooksPath", str(hooks))
         hidden = [*secret_homes(user_home()), *terms.hidden, *named_sockets(environment)]
         hidden += listening_sockets(workspace)
         if grant.reading and _shows_contents(command[-1]):
@@ -348,7 +349,7 @@ class Confining:
             empty=scratch / "empty",
             pinned=tuple(sorted(repositories)),
             read_only=tuple(sorted({*chain.from_iterable(read_only.values()), *kept})),
-            shown=() if repository is None else (repository,),
+            shown=tuple(filter(None, (repository, hooks and hooks.parent))),
             writable=() if shared is None else (shared,),
         )
         line = sandbox.command(command, folder.resolve())

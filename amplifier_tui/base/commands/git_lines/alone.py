@@ -141,6 +141,21 @@ def records_files(text: str) -> bool:
     return all(name in RECORDS for name, *_ in found)
 
 
+def goes_one_by_one(text: str) -> bool:
+    """Whether no command of git in a command line may run while another one does.
+
+    Args:
+        text: As a shell reads it.
+    """
+    line = _read(text)
+    apart = set[int]()
+    for number, scope in enumerate(line.scopes):
+        # What holds a scope comes before it.
+        if scope.kind == "process" or scope.parent in apart:
+            apart.add(number)
+    return not any(_behind_git(each) for each in line.commands if each.scope in apart)
+
+
 def remotes_fetched(text: str) -> tuple[str, ...]:
     """Return the remotes that a command line fetches from; an empty name for the usual one.
 
