@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Set
 from typing import Any
 
 from amplifier_tui.base.jsonl import Row, StoredRows
@@ -30,13 +31,17 @@ _REFUSED = ("busy", "no_session")
 """Why a command was not followed; nothing of the conversation."""
 
 
-def conversation(state: SessionState, *, ended: bool) -> list[Line]:
+def conversation(
+    state: SessionState, *, ended: bool, without: Set[str] = frozenset()
+) -> list[Line]:
     """Return the conversation as it is read.
 
     Args:
         ended: As it is once the program has: what was going on is interrupted.
+        without: Ids of calls that are left out.
     """
-    lines = [_line(entry, ended) for entry in state.entries]
+    entries = (e for e in state.entries if not (isinstance(e, ToolEntry) and e.call_id in without))
+    lines = [_line(entry, ended) for entry in entries]
     return [line for line in lines if line]
 
 
@@ -145,7 +150,12 @@ async def check_resume(world: World, end: Ending) -> None:
     if not await world.live_again(end):
         # Nothing was said: there is no such session.
         return
-    after = conversation(world.state, ended=False)
+    shown = [entry for entry in world.state.entries if isinstance(entry, ToolEntry)]
+    # A call that waited for others of its answer had no line, and is in the answer's row.
+    waited = {each.call_id for each in shown if kill and each.state == "interrupted"}
+    waited -= {each.call_id for each in tools}
+    world.cut_off |= waited
+    after = conversation(world.state, ended=False, without=waited)
     # A command may have been run in the middle of what is one row.
     own = [[line for line in lines if line[0] == "shell"] for lines in (before, after)]
     assert own[0] == own[1], difference(*own)

@@ -18,8 +18,8 @@ CALL_BLOCKS: Final = ("tool_call", "tool_use")
 """Types of content blocks that are tool calls. A tuple: a foreign type may be unhashable."""
 
 NO_RESULT: Final = (
-    "No result: the call was interrupted before it finished. "
-    "Call the tool again if the result is still needed."
+    "No result: the call was interrupted before it finished. It may have done nothing, a part, or "
+    "all of it: look before you call the tool again."
 )
 """What the model reads in place of a result that never came."""
 

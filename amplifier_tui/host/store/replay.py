@@ -56,7 +56,8 @@ _PLANNING: Final = (b"odo", b"_plan", b"-plan")
 
 
 _NO_RESULT: Final = (
-    "No result: the session ended before the call did. Call the tool again if it is still needed."
+    "No result: the session ended before the call did. It may have done nothing, a part, or all of "
+    "it: look before you call the tool again."
 )
 
 

@@ -1,4 +1,4 @@
-"""The tool calls of one answer: run side by side, answered in the order of the calls."""
+"""The tool calls of one answer: run side by side where that is safe, answered in their order."""
 
 import asyncio
 import logging
@@ -19,6 +19,7 @@ from amplifier_tui.kernel.hooks.results import RESULT_KEYS
 from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolResult, interrupted_result
 from amplifier_tui.kernel.mounting.errors import with_place
+from amplifier_tui.modules._loop.effects import effect, waits_for
 from amplifier_tui.modules._loop.hook_emitter import HookEmitter
 from amplifier_tui.modules._loop.requests import Row, tool_row
 from amplifier_tui.modules._loop.stop import StopSign, being_cancelled
@@ -55,11 +56,21 @@ class ToolBatch:
         ]
 
     async def run(self) -> None:
-        """Run every call; they end together. Cancelled, they get `STOP_GRACE` seconds to end."""
-        tasks = [
-            asyncio.create_task(self._run_one(place, call), name=f"tool:{call.name}")
-            for place, call in enumerate(self.calls)
-        ]
+        """Run every call; they end together. Cancelled, they get `STOP_GRACE` seconds to end.
+
+        A call that may change files waits for those before it that change or read some, and what
+        reads or changes files waits for it: it finds what the model wrote them for.
+        """
+        effects = [effect(call) for call in self.calls]
+        tasks: list[asyncio.Task[None]] = []
+        for place, call in enumerate(self.calls):
+            before = [
+                task
+                for task, earlier in zip(tasks, effects, strict=False)
+                if waits_for(effects[place], earlier)
+            ]
+            run = self._run_one(place, call, before)
+            tasks.append(asyncio.create_task(run, name=f"tool:{call.name}"))
         try:
             ended, _ = await asyncio.wait(tasks)
         except asyncio.CancelledError:
@@ -88,10 +99,17 @@ class ToolBatch:
             self._rows[place] = tool_row(call, result, "interrupted")
         return [self._rows[place] for place in range(len(self.calls))]
 
-    async def _run_one(self, place: int, call: ToolCall) -> None:
+    async def _run_one(
+        self, place: int, call: ToolCall, before: Sequence[asyncio.Task[None]]
+    ) -> None:
         with tool_call(call.id):
+            if before:
+                await asyncio.wait(before)
             try:
-                result, mark = await self._outcome(place, call)
+                if before and self.stop.up:
+                    result, mark = await self._fail(call, NOT_RUN, "stopped"), "interrupted"
+                else:
+                    result, mark = await self._outcome(place, call)
             except asyncio.CancelledError:
                 if place in self._started:
                     await self._fail(call, INTERRUPTED, "interrupted")

@@ -24,17 +24,22 @@ def writing(name: str) -> dict[str, Any]:
 
 
 def decided(cassette: Cassette) -> dict[str, tuple[str, str]]:
-    """Return who decided how about each file."""
+    """Return who decided how about each file, and each call of a test's tool."""
     return {
-        Path(each.arguments["file_path"]).stem: (each.decision.outcome, each.decision.by)
+        Path(each.arguments.get("file_path") or each.arguments["text"]).stem: (
+            each.decision.outcome,
+            each.decision.by,
+        )
         for each in cassette.of(TapedCall)
-        if each.decision is not None and each.tool == "write_file"
+        if each.decision is not None and each.tool in ("write_file", "echo")
     }
 
 
-def agents(project: Project, one: dict[str, Any], two: dict[str, Any]) -> str:
-    """Make a bundle that runs two agents beside each other, of which each writes a file."""
-    story = script([ask("writer", "do one"), ask("writer", "do two")], {})
+def agents(
+    project: Project, one: dict[str, Any], two: dict[str, Any], agent: str = "writer"
+) -> str:
+    """Make a bundle that runs two agents beside each other, each with steps of its own."""
+    story = script([ask(agent, "do one"), ask(agent, "do two")], {})
     parent = story["scenarios"][0]
     children = [
         {
@@ -61,8 +66,8 @@ def both(driver: Driver) -> dict[str, str]:
 def test_a_rule_made_at_one_question_decides_the_one_beside_it_again(
     project: Project, driver: Driver, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story = calling(writing("one"), writing("two"))
-    driver.open(project.bundle(script=story, tools=("tool-filesystem",)))
+    story = calling({"echo": {"text": "one.md"}}, {"echo": {"text": "two.md"}})
+    driver.open(project.bundle(script=story))
     project.allow([])
     driver.client.submit("go")
     driver.client.decide(both(driver)["one"], Decision(allow=True, scope="session"))

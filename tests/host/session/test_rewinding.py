@@ -22,6 +22,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.ui.state.session import SessionState
 from tests.host.asking import CONTEXT, chat, seen
+from tests.host.cassettes.test_rules_meanwhile import agents
 from tests.host.driving import Driver, Project
 from tests.servers import Gate, LoopbackServer, Reply, ToolUse, reply
 
@@ -197,13 +198,14 @@ def test_a_command_of_the_agent_is_taken_back_too(
 
 
 def test_a_file_is_by_one_of_the_commands_that_ran_together_where_none_names_it(
-    project: Project, driver: Driver, server: LoopbackServer, opened: SessionOpened
+    project: Project, driver: Driver
 ) -> None:
     until = "until [ -e {} ]; do sleep 0.02; done"
     writes = f'touch a.on; {until.format("b.on")}; n=ma; echo x > "$n"de; touch a.off'
     waits = f"touch b.on; {until.format('a.off')}"
-    server.script.add(reply(*(ToolUse("bash", {"command": each}) for each in (writes, waits))))
-    turn(driver, server, "run them")
+    steps = ({"run": {"call": [{"bash": {"command": each}}]}} for each in (writes, waits))
+    driver.open(agents(project, *steps, agent="tester"), mode="auto")
+    driver.turn("go")
     files = driver.client.preview_rewind(1).result(5).files
     assert [file.together for file in files if file.path == "made"] == [2]
 

@@ -45,8 +45,8 @@ def test_a_call_is_one_line_from_the_first_argument_to_the_result() -> None:
     state = new_state(turn(), started("r:0", "tool_use", name="bash"), delta("r:0", '{"com'))
     entry = only(state)
     assert (entry.state, entry.preparing, entry.argument_text) == ("running", True, '{"com')
-    state.apply([ended("r:0", '{"command": "ls"}', "tool_use")])
-    assert entry.arguments == {"command": "ls"}
+    state.apply([ended("r:0", '{"command": "ls"}', "tool_use", at=4.0)])
+    assert (entry.arguments, entry.written) == ({"command": "ls"}, 4.0)
     state.apply([tool("c1", arguments={"command": "ls -a"}, module_id="tool-bash", at=5.0)])
     assert only(state) is entry
     assert (entry.preparing, entry.call_id, entry.started) == (False, "c1", 5.0)

@@ -229,6 +229,12 @@ def test_a_call_shows_its_object_while_the_model_writes_it() -> None:
     assert row(entry) == "    ◐ write   src/a"
 
 
+def test_a_call_that_the_model_has_written_says_when_it_waits_for_others() -> None:
+    entry = tool(tool="read_file", arguments={"path": "a"}, preparing=True, written=9.5)
+    assert row(entry, now=10.0).rstrip() == "    ◐ read    a"
+    assert row(entry, now=11.0).endswith("waits its turn")
+
+
 def test_a_long_object_is_cut_and_a_path_keeps_its_end() -> None:
     path = "/".join(["directory"] * 20) + "/file.py"
     line = row(tool(tool="read_file", arguments={"path": path}, state="ok", duration_ms=9))

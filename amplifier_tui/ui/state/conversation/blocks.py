@@ -65,7 +65,7 @@ class BlockEntries(Handlers):
             if event.discarded:
                 self._tools.discard(entry)
             else:
-                self._tools.finish_arguments(entry, event.text)
+                self._tools.finish_arguments(entry, event.text, event.at)
             return
         if entry is not None and block.kind != event.kind:
             # A delta came before the block's start and was taken for text.

@@ -97,11 +97,12 @@ class ToolEntry(ConversationEntry):
     """A tool call: one line, with diff or output below when expanded.
 
     While the model is still writing the call (`preparing`) it has no `call_id`, and `argument_text`
-    is the JSON so far. `started` is in Unix seconds, 0 when it is not known. `output` is the newest
-    part while the tool runs, afterwards what the model got. `allowed_by` is the rule or the mode
-    that let it through unasked, or says that the clock did; `timed_out` says that nobody answered,
-    which is why it was refused. `changed_by` and `denied_by` are modules whose hooks did that.
-    `held_by` is the hook that takes long to judge it.
+    is the JSON so far; `written` is when that was complete. `started` and `written` are in Unix
+    seconds, 0 when that is not known. `output` is the newest part while the tool runs, afterwards
+    what the model got. `allowed_by` is the rule or the mode that let it through unasked, or says
+    that the clock did; `timed_out` says that nobody answered, which is why it was refused.
+    `changed_by` and `denied_by` are modules whose hooks did that. `held_by` is the hook that takes
+    long to judge it.
     """
 
     tool: str
@@ -109,6 +110,7 @@ class ToolEntry(ConversationEntry):
     state: ToolState = "running"
     preparing: bool = False
     argument_text: str = ""
+    written: float = 0.0
     call_id: str = ""
     started: float = 0.0
     duration_ms: float = 0.0

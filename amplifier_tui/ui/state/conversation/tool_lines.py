@@ -64,13 +64,13 @@ class ToolLines(Handlers):
             entry.argument_text += text
             self._entries.update(entry)
 
-    def finish_arguments(self, entry: ToolEntry, text: str) -> None:
+    def finish_arguments(self, entry: ToolEntry, text: str, at: float) -> None:
         """Take the complete arguments of a line that is being prepared."""
         if not entry.preparing:
             return
         text = text or entry.argument_text
         arguments = parse_arguments(text) or entry.arguments
-        self._tell(entry, argument_text=text, arguments=arguments)
+        self._tell(entry, argument_text=text, arguments=arguments, written=at)
 
     def discard(self, entry: ToolEntry) -> None:
         """Take a line out whose block was void; a call that started keeps its line."""

@@ -202,6 +202,9 @@ def _data(entry: ToolEntry, scene: Scene) -> Span:
         return word
     if entry.state == "running" and entry.held_by:
         return Span(f"waiting for hook {one_line(entry.held_by, _HOOK)}", "warning")
+    if entry.state == "running" and entry.preparing and entry.written:
+        # Each call waits for a moment; it is worth a word where others of its answer come first.
+        return Span("waits its turn" if scene.now - entry.written >= 1 else "", "muted")
     if entry.state == "running":
         seconds = scene.now - entry.started if entry.started else 0.0
         return Span(elapsed(seconds) if seconds >= 1 else "", "muted")
