@@ -224,17 +224,6 @@ def test_what_a_command_printed_is_shown_of_one_that_failed_and_not_the_notes_be
     assert len(drawn(replace(failed, output=notes))) == 2
 
 
-def test_a_call_shows_its_object_while_the_model_writes_it() -> None:
-    entry = tool(tool="write_file", arguments={}, preparing=True, argument_text='{"path": "src/a')
-    assert row(entry) == "    ◐ write   src/a"
-
-
-def test_a_call_that_the_model_has_written_says_when_it_waits_for_others() -> None:
-    entry = tool(tool="read_file", arguments={"path": "a"}, preparing=True, written=9.5)
-    assert row(entry, now=10.0).rstrip() == "    ◐ read    a"
-    assert row(entry, now=11.0).endswith("waits its turn")
-
-
 def test_a_long_object_is_cut_and_a_path_keeps_its_end() -> None:
     path = "/".join(["directory"] * 20) + "/file.py"
     line = row(tool(tool="read_file", arguments={"path": path}, state="ok", duration_ms=9))

@@ -8,6 +8,7 @@ from amplifier_tui.ui.state.conversation.entries import ToolEntry
 from amplifier_tui.ui.transcript.entries.scene import Column, Scene
 from amplifier_tui.ui.transcript.entries.tool import tool_lines
 from amplifier_tui.ui.transcript.entries.tool_words import describe, partial_arguments
+from tests.ui.transcript.test_entries import row, tool
 
 
 def words(tool: str, arguments: dict[str, Any]) -> str:
@@ -127,3 +128,14 @@ def test_a_long_command_of_one_line_is_whole_when_its_call_is_opened(
     assert ("TAIL" not in first) is cut
     below = " ".join(" ".join(others).split())
     assert (command in below) is cut
+
+
+def test_a_call_shows_its_object_while_the_model_writes_it() -> None:
+    entry = tool(tool="write_file", arguments={}, preparing=True, argument_text='{"path": "src/a')
+    assert row(entry) == "    ◐ write   src/a"
+
+
+def test_a_call_that_the_model_has_written_says_when_it_waits_for_others() -> None:
+    entry = tool(tool="read_file", arguments={"path": "a"}, preparing=True, written=9.5)
+    assert row(entry, now=10.0).rstrip() == "    ◐ read    a"
+    assert row(entry, now=11.0).endswith("waits its turn")

@@ -207,7 +207,7 @@ class ToolLines(Handlers):
         """Mark every call of a lane (None: of all) that will not end any more as interrupted."""
         for _, entry in self._preparing:
             if agent is None or entry.agent == agent:
-                self._tell(entry, state="interrupted", preparing=False)
+                self._tell(entry, state="interrupted", preparing=False, written=0.0)
         self._preparing = [item for item in self._preparing if item[1].preparing]
         for key, call in list(self._open_calls.items()):
             if agent in (None, key[0]):
@@ -232,7 +232,7 @@ class ToolLines(Handlers):
             )
             self._preparing.remove(chosen)
             entry = chosen[1]
-            self._tell(entry, preparing=False, call_id=call_id, argument_text="")
+            self._tell(entry, preparing=False, call_id=call_id, argument_text="", written=0.0)
         else:
             entry = ToolEntry(
                 key=f"tool:{call_id}", agent=agent, tool=tool, call_id=call_id, started=started
