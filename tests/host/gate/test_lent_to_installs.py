@@ -206,7 +206,7 @@ def test_so_is_an_archive_of_it(tmp_path: Path) -> None:
         (
             "npm ci",
             {"package.json": {}, "package-lock.json": {"e": {"resolved": "git+file:///w#1"}}},
-            "`git+file:///w#1`, named in package.json",
+            "`git+file:///w#1`, named in package-lock.json",
         ),
         (
             "cd a && npm install left-pad",
