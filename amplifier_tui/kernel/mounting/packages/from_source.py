@@ -41,7 +41,9 @@ def import_from_source(folder: Path) -> None:
     _folders.add(folder)
     if _find not in sys.path_hooks:
         sys.path_hooks.insert(0, _find)
-    for path in [path for path in sys.path_importer_cache.copy() if _is_below(path)]:
+    # What is below has the folder's name in it: few paths are to be taken apart.
+    known = [path for path in sys.path_importer_cache.copy() if folder.name in path]
+    for path in filter(_is_below, known):
         sys.path_importer_cache.pop(path, None)
 
 
