@@ -151,9 +151,15 @@ def is_own_code(place: Path, project: Path) -> bool:
 
 
 def _runs_from(project: Path) -> bool:
+    return _is_run_from(project, sys.prefix)
+
+
+# Asked of each file that a command names, and some name thousands.
+@lru_cache(maxsize=8)
+def _is_run_from(project: Path, prefix: str) -> bool:
     # On the whole disk nobody works.
     return project != project.parent and any(
-        Path(each).is_relative_to(project) for each in (sys.prefix, INTERPRETER)
+        Path(each).is_relative_to(project) for each in (prefix, INTERPRETER)
     )
 
 

@@ -70,14 +70,16 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
     named = next(
         (root / plain.relative_to(w) for w in (workspace, root) if w in plain.parents), path
     )
+    meant = (path,) if named == path else (path, named)
     # Where its own folder leads, a process finds alone.
     outside = not path.is_relative_to(root) or _passes_processes(whole)
     return PathPlace(
         path=path,
         shown=str(path) if outside else (str(path.relative_to(root)) or "."),
         outside=outside,
-        secret=holds_secrets(path) or holds_secrets(named),
-        configures=configures(path, root) or configures(named, root) or _own(path, root),
+        secret=any(map(holds_secrets, meant)),
+        configures=next(filter(None, (configures(each, root) for each in meant)), "")
+        or _own(path, root),
         system=outside and any(path.is_relative_to(system) for system in _SYSTEM_ROOTS),
         exists=is_there(path),
         named=named,
@@ -143,13 +145,18 @@ def _own(path: Path, root: Path) -> str:
     """Return whom a file takes effect on by its place in the user's home, whatever its name."""
     if not path.is_relative_to(root):
         return ""
-    homes = _homes(*map(os.environ.get, _DECIDING))
-    home, *own = homes
-    # Who works in such a folder means what is there.
-    if any(path.is_relative_to(place) for place in own if root in place.parents):
+    deciding = tuple(map(os.environ.get, _DECIDING))
+    home = _homes(*deciding)[0]
+    if any(map(path.is_relative_to, _own_below(root, *deciding))):
         return "this program"
     inside = home.is_relative_to(root) and path.is_relative_to(home)
     return "programs of yours" if inside and starts_from_home(path.relative_to(home)) else ""
+
+
+@lru_cache(maxsize=8)
+def _own_below(root: Path, *deciding: str | None) -> tuple[Path, ...]:
+    """Return the program's own folders below one: who works in one of them means what is there."""
+    return tuple(place for place in _homes(*deciding)[1:] if root in place.parents)
 
 
 @lru_cache(maxsize=8)
