@@ -1,11 +1,14 @@
 """Git works in repositories that a command, or a clone, may have made: what these have it run."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 import pytest
 
+from amplifier_tui.base.commands.git_lines.own import line_keeps_to_own
 from amplifier_tui.host.events import Mode, Scope
 from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.rules.book import RuleBook
@@ -82,6 +85,54 @@ def test_rules_cover_git_in_the_repository_of_the_workspace(cloned: Path, comman
     git(cloned, "remote", "remove", "brought")
     decision = decide(cloned, command, "ask", *RULES)
     assert decision.verdict == "allow" and decision.rule
+
+
+MOVING = ("bash(cd *)", "bash(pushd *)", "bash(popd)", "bash(ls)", "bash(git *)")
+
+
+@pytest.fixture
+def ordinary() -> Iterator[Path]:
+    """A repository with some folders, where the sandbox has no folder of its own."""
+    with TemporaryDirectory(dir="/var/tmp") as made:
+        work = Path(made).resolve() / "work"
+        for name in ("vendor/lib", "fixtures"):
+            (work / name).mkdir(parents=True)
+        git(work, "init", "-q")
+        yield work
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("pushd vendor && git status && popd", "pushd vendor; git add a; popd"),
+        "cd vendor; ls; cd ../fixtures; ls; cd ../vendor/lib; ls; cd ../..; git status",
+        "git status; cd vendor; git status; cd ..; git status; cd fixtures; git status; cd ..; ls",
+    ],
+)
+def test_rules_cover_lines_that_move_within_the_workspace(ordinary: Path, command: str) -> None:
+    decision = decide(ordinary, command, "ask", *MOVING)
+    assert decision.verdict == "allow" and decision.rule, decision.reason
+    assert line_keeps_to_own(command, ordinary, ordinary)
+
+
+def test_a_line_is_asked_about_by_its_true_reason(ordinary: Path) -> None:
+    unsure = decide(ordinary, "cd -P vendor && git add a", "ask", *MOVING, "bash(cd -P vendor)")
+    assert unsure.verdict == "ask" and "not sure in which folder" in unsure.reason
+    by_no_rule = decide(ordinary, "cd -P vendor && git add a", "ask")
+    assert by_no_rule.verdict == "ask" and by_no_rule.reason.startswith("mode ask")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("mkdir new; cd new/x.git; git add a", "git checkout x; cd new/x.git; git add a"),
+        *("pushd bare.git && git add a", "cd vendor; pushd ../bare.git; popd; git add a"),
+    ],
+)
+def test_git_keeps_to_no_repository_that_a_line_moves_into(ordinary: Path, command: str) -> None:
+    git(ordinary, "init", "-q", "--bare", "bare.git")
+    keeps = line_keeps_to_own(command, ordinary, ordinary)
+    assert keeps is ("new" in command), "What is not there yet holds no repository that is known"
 
 
 def test_a_file_that_names_a_repository_elsewhere_is_asked_about_like_that(cloned: Path) -> None:

@@ -18,10 +18,7 @@ from amplifier_tui.base.git import names_programs
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.repositories.places import shows_another
 from amplifier_tui.base.text import one_line
-from amplifier_tui.base.tool_names import (
-    READ_TOOLS,
-    WEB_TOOLS,
-)
+from amplifier_tui.base.tool_names import READ_TOOLS, WEB_TOOLS
 from amplifier_tui.host.events import Mode, Scope
 from amplifier_tui.host.gate.modes import (
     Act,
@@ -45,6 +42,7 @@ _ANOTHER: Final = "git may show another repository, or run what one names"
 _NAMES: Final = "git may run what `{}` of the repository names"
 _OWN_PROGRAM: Final = "{}, a file of the workspace, is run outside of a sandbox"
 _OF_OTHERS: Final = "git works with a repository that anybody may have made, and runs what it names"
+_NOT_SURE: Final = "it is not sure in which folder git works"
 _MOST_PATHS: Final = 50
 _MOST_TEXT: Final = 80
 
@@ -214,8 +212,8 @@ class Gate:
             match is not None and match.scope == "always" and not (confines and not self.sandbox())
         )
         if others := self._of_others(description, bare=bare):
-            match = None
-            reason = others if by_mode == "ask" else reason
+            told = by_mode == "ask" and (match or book.match(description.parts, planned=True))
+            match, reason = None, others if told else reason
         strict = bool(self.unread)
         # Only rules grant it, and a command line has it as a whole.
         lends = self._lent(description) if confines and not self.sandbox() else _Lent()
@@ -319,14 +317,14 @@ class Gate:
         for part in description.parts:
             for run in () if part.command is None else programs_of(part.command):
                 for here in part.folders if run.program == "git" else ():
-                    if not (
-                        here.known and keeps_to_own(run.arguments, here.folder, self.workspace)
-                    ):
+                    if not here.known:
+                        return _NOT_SURE
+                    if not keeps_to_own(run.arguments, here.folder, self.workspace):
                         return _OF_OTHERS
                     if bare and (setting := names_programs(here.folder)):
                         return _NAMES.format(setting)
-        line, cwd = description.payload, Path(description.cwd)
-        return "" if line_keeps_to_own(line, cwd, self.workspace) else _OF_OTHERS
+        keeps = line_keeps_to_own(description.payload, Path(description.cwd), self.workspace)
+        return "" if keeps else _NOT_SURE if keeps is None else _OF_OTHERS
 
     def _stale(self, description: Description) -> str:
         """Why a file would be written over that holds what the agent has not read."""

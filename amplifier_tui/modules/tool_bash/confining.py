@@ -315,7 +315,7 @@ class Confining:
         places = {} if before is None else before.places
         # Git itself has to write in its folder; what else would, can't be gone back on.
         alone = is_of_git_alone(command[-1])
-        of_git = alone and line_keeps_to_own(command[-1], folder, workspace)
+        of_git = alone and bool(line_keeps_to_own(command[-1], folder, workspace))
         if of_git and grant.by != "rule":
             environment = without_bare(environment)
         repositories = {place for place in places if of_git and is_repository(place)}

@@ -18,10 +18,11 @@ from amplifier_tui.base.repositories.places import (
 )
 from amplifier_tui.base.repositories.settings import addresses_named_by_settings
 from amplifier_tui.base.shell import ShellLine, only_looks, programs_of, read_shell_line
-from amplifier_tui.base.shell.looks import git_folders
+from amplifier_tui.base.shell.looks import git_folders, looks
 
 _MOVES: Final = frozenset({"cd", "pushd", "popd"})
-_MOST_FOLDERS: Final = 8
+_FOLLOWED: Final = _MOVES | {"git"}
+_MOST_FOLDERS: Final = 16
 _ELSEWHERE: Final = ("--git-dir", "--work-tree", "--namespace", "--exec-path")
 """Options of git itself with which it works on another repository, or runs other programs."""
 _FETCHES: Final = frozenset({"fetch", "ls-remote", "pull"})
@@ -34,8 +35,8 @@ _MOST_LINK: Final = 4_096
 _MARK: Final = b"gitdir:"
 
 
-def line_keeps_to_own(text: str, folder: Path, workspace: Path) -> bool:
-    """Whether git does so in all of a command line. Blocking.
+def line_keeps_to_own(text: str, folder: Path, workspace: Path) -> bool | None:
+    """Whether git does so in all of a command line; None where its folders are not sure. Blocking.
 
     Args:
         text: As a shell reads it.
@@ -44,19 +45,28 @@ def line_keeps_to_own(text: str, folder: Path, workspace: Path) -> bool:
     """
     line = read_shell_line(text)
     folders = {folder}
-    brought = False
+    brought = makes_folders = False
     for command in line.commands:
-        for run in programs_of(command):
+        runs = list(programs_of(command))
+        for run in runs:
             if run.program in _MOVES:
                 words = [word for word in run.arguments if word != "--"]
-                plain = run.program == "cd" and len(words) == 1 and words[0][:1] not in "-~"
+                if run.program == "popd" or (run.program == "pushd" and not words):
+                    # Back to where it was.
+                    continue
+                plain = len(words) == 1 and words[0][:1] not in "-~+"
                 if not plain or not all(run.command.known) or _is_repeated(line, command.scope):
-                    return False
+                    return None
                 # It may fail, or be in a process of its own. Shells go back out of links by words.
-                there = {each / words[0] for each in folders}
-                folders |= there | {Path(os.path.normpath(each)) for each in there}
+                there = {
+                    Path(lead(each / words[0]))
+                    for each in folders
+                    for lead in (os.path.realpath, os.path.normpath)
+                }
+                may_come = makes_folders or brought
+                folders |= {each for each in there if may_come or _may_be(each, workspace)}
                 if len(folders) > _MOST_FOLDERS:
-                    return False
+                    return None
             elif run.program == "git":
                 if not all(
                     keeps_to_own(run.arguments, each, workspace)
@@ -66,6 +76,8 @@ def line_keeps_to_own(text: str, folder: Path, workspace: Path) -> bool:
                     return False
                 _, name, rest = git_words(run.arguments)
                 brought = brought or not (name in RECORDS or only_looks(("git", name, *rest)))
+        followed = runs and all(run.program in _FOLLOWED for run in runs)
+        makes_folders = makes_folders or not (followed or looks(command) is not None)
     return True
 
 
@@ -109,6 +121,11 @@ def _is_repeated(line: ShellLine, scope: int) -> bool:
     while scope and line.scopes[scope].kind != "loop":
         scope = line.scopes[scope].parent
     return line.scopes[scope].kind == "loop"
+
+
+def _may_be(folder: Path, workspace: Path) -> bool:
+    """Whether a folder is there, or may be where only the command sees it."""
+    return folder.is_dir() or _is_in_scratch(folder, workspace)
 
 
 def _leads_out(address: str, place: Path, workspace: Path) -> bool:
