@@ -23,6 +23,10 @@ _HARMLESS_DEVICES: Final = frozenset(
     {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/stdin"}
 )
 _AGENTS: Final = "other agents"
+_GIT: Final = "git"
+_OF_GIT: Final = frozenset({".git", ".gitconfig", ".hg", ".hgrc", ".jj", ".lfsconfig", ".svn"})
+"""What may hold an address with a password, of all that configures version control."""
+_VERSIONS: Final = ".tool-versions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,11 @@ class PathPlace:
 
     @property
     def tells_by_reading(self) -> bool:
-        """Whether it has settings of others: what only has words for agents has none."""
+        """Whether it may hold settings of others: words, attributes, hooks and versions do not."""
         words = self.configures == _AGENTS and self.path.suffix.lower() in (".md", ".mdc")
-        return self.outside and bool(self.configures) and not words
+        of_git = self.configures == _GIT and _OF_GIT.isdisjoint(self.path.parts)
+        versions = self.path.name == _VERSIONS
+        return self.outside and bool(self.configures) and not (words or of_git or versions)
 
 
 def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:

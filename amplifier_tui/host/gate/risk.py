@@ -350,6 +350,8 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
                 yield worst(judge_write(each) for each in found if each.secret or each.configures)
         else:
             yield _judge_read(read_as(place)) if place.exists or place.secret else Judgement()
+            if not known and not tells_names(run.command):
+                yield from map(_judge_read, map(read_as, here.configuring_outside(word)))
 
 
 def _reading_of(run: ProgramRun) -> Callable[[PathPlace], PathPlace]:

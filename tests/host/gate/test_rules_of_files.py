@@ -309,19 +309,29 @@ def test_that_a_rule_may_be_about_it_is_no_mere_word_of_the_mode(workspace: Path
     assert decide(workspace, "make", READ).by_mode
 
 
+OF_OTHERS = (".gitattributes", ".gitmodules", ".tool-versions", ".pre-commit-config.yaml")
+"""What configures programs, and holds no keys."""
+
+
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """A folder of a repository with files above it that take effect on programs."""
     place = tmp_path / "mono" / "packages" / "api"
     (tmp_path / "mono" / ".git" / "hooks").mkdir(parents=True)
     place.mkdir(parents=True)
-    for name in ("AGENTS.md", ".env", ".envrc"):
+    (tmp_path / "mono" / ".cursor").mkdir()
+    names = (*OF_OTHERS, "AGENTS.md", ".env", ".envrc", ".cursor/mcp.json", ".cursor/words.md")
+    for name in names:
         (tmp_path / "mono" / name).write_text("x")
     return place
 
 
 @pytest.mark.parametrize(
-    "command", ["cat ../../AGENTS.md", "grep -n x ../../AGENTS.md", "ls -la ../../.git/hooks"]
+    "command",
+    [
+        *("cat ../../AGENTS.md", "grep -n x ../../AGENTS.md", "ls -la ../../.git/hooks"),
+        *("ls -d ../../.[ac-z]*", "cat ../../.c*/words.md", *(f"cat ../../{x}" for x in OF_OTHERS)),
+    ],
 )
 def test_reading_outside_takes_effect_on_nobody(package: Path, command: str) -> None:
     gate = Gate(package, RuleBook, "auto", sandbox=lambda: "")
@@ -339,6 +349,8 @@ def test_reading_outside_takes_effect_on_nobody(package: Path, command: str) -> 
         "cat x > ../../AGENTS.md",
         "cat ../../.env",
         "cat ../../.envrc",
+        *("cat ../../.c*/mcp.json", "cat ../../.[c]ursor/*", "cat ../../.cursor/*.jso?"),
+        *("grep -r x ../../.c*", "cd ../..; head .env*", "cat ../../.cursor/*"),
     ],
 )
 def test_writing_outside_and_reading_keys_is_asked_about(package: Path, command: str) -> None:
@@ -356,6 +368,8 @@ def test_a_rule_that_names_a_folder_is_for_reading_what_configures_programs(pack
     assert gate.decide("read_file", agents).verdict == "allow"
     assert gate.decide("write_file", {**agents, "content": "y"}).verdict == "ask"
     assert gate.decide("read_file", settings).verdict == "ask"
+    of_git = {"file_path": "../../.gitattributes"}
+    assert gate.decide("read_file", of_git).verdict == "allow"
     asked = gate.decide("read_file", keys)
     assert asked.verdict == "ask"
     near = nearly(asked.description.parts, book)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.protected import holds_secrets_at
+from amplifier_tui.base.protected import configuring, holds_secrets_at
 from amplifier_tui.host.gate.places import PathPlace, locate
 
 _PATTERN: Final = frozenset("*?[")
@@ -84,6 +84,19 @@ class Whereabouts:
             pattern = "/".join(_widened_parts(os.path.expanduser(text)))
             names = islice(iglob(pattern, root_dir=self.folder), _MOST_NAMES)
         return [self.locate(name) for name in names if holds_secrets_at(name.split("/"))]
+
+    def configuring_outside(self, pattern: str) -> list[PathPlace]:
+        """Return what a pattern stands for outside that configures programs, or holds keys."""
+        if _PATTERN.isdisjoint(pattern):
+            return []
+        wide = "/".join(_widened_parts(os.path.expanduser(pattern)))
+        names = (name.split("/") for name in islice(iglob(wide, root_dir=self.folder), _MOST_NAMES))
+        marked = (
+            "/".join(parts)
+            for parts in names
+            if holds_secrets_at(parts) or any(map(configuring, parts, ("", *parts)))
+        )
+        return [place for place in map(self.locate, marked) if place.outside]
 
     @property
     def elsewhere(self) -> bool:
