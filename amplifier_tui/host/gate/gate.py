@@ -246,9 +246,9 @@ class Gate:
         if by_line := _lent_network(description, needing[0]):
             return _Lent(by_line)
         from amplifier_tui.host.gate.verdicts.lent.hooked import lent_to_hooks
-        from amplifier_tui.host.gate.verdicts.lent.of_workspace import run_from_workspace
+        from amplifier_tui.host.gate.verdicts.lent.installs import never_lent
 
-        if own := run_from_workspace(needing):
+        if own := never_lent(needing):
             return _Lent(own, each_time=True)
         return _Lent(*lent_to_hooks(needing, self.lent))
 

@@ -18,7 +18,7 @@ from amplifier_tui.base.repositories.settings import places_of_hooks, programs_n
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, programs_of, read_shell_line
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.host.gate.rules.matching import Part
-from amplifier_tui.host.gate.verdicts.lent.installs import run_by_install
+from amplifier_tui.host.gate.verdicts.lent.node_installs import run_by_install
 from amplifier_tui.host.gate.verdicts.lent.of_registry import Ran
 
 _MOST_BYTES: Final = 100_000
