@@ -76,6 +76,33 @@ async def test_hooks_that_a_line_of_git_brings_do_not_run_in_it(
     assert not (root / ".git/ran").exists()
 
 
+@pytest.mark.parametrize("to", ["/tmp/h", "/tmp/.git/hooks", "../made"])
+async def test_hooks_behind_a_link_that_a_line_brings_do_not_run_in_it(
+    shell: Shell, to: str
+) -> None:
+    root = shell.root
+    repository(root, "tools/hooks")
+    hook(root / "tools/hooks/post-checkout", "true")
+    commit(root)
+    git(root, "checkout", "-q", "-b", "evil")
+    git(root, "rm", "-q", "-r", "tools")
+    (root / "tools").mkdir(exist_ok=True)
+    (root / "tools/hooks").symlink_to(to)
+    commit(root)
+    git(root, *WITHOUT, "checkout", "-q", "main")
+    runs = "#!/bin/sh\ntouch ran"
+    await run(
+        shell,
+        f"cd tools && mkdir -p {to} && printf '{runs}' > {to}/post-checkout"
+        f" && chmod +x {to}/post-checkout",
+        MODE,
+    )
+
+    await run(shell, "git checkout -q evil", MODE)
+
+    assert (root / "tools/hooks").is_symlink() and not (root / "ran").exists()
+
+
 async def test_a_patch_that_brings_hooks_does_not_reach_the_history(shell: Shell) -> None:
     root = shell.root
     repository(root, ".githooks")

@@ -31,13 +31,14 @@ _HOOK: Final = """\
 name=${{0##*/}}
 kept={kept}
 workspace={workspace}
+temporary=$(CDPATH= cd -- "$TMPDIR" && pwd -P)
 place=$(GIT_CONFIG_COUNT=$((GIT_CONFIG_COUNT - 1)) git rev-parse --git-path hooks) || exit 1
 place=$(CDPATH= cd -- "$place" 2>/dev/null && pwd -P) || exit 0
 hook=$place/$name
 [ -x "$hook" ] || exit 0
 case $place/ in
-*/.git/*) exec "$hook" "$@" ;;
-"$workspace"/*) ;;
+"$workspace"/.git/* | "$workspace"/*/.git/*) exec "$hook" "$@" ;;
+"$workspace"/* | "$temporary"/*) ;;
 *) exec "$hook" "$@" ;;
 esac
 if [ -x "$kept$hook" ]; then
