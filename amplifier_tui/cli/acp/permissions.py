@@ -68,7 +68,8 @@ def _about(request: ApprovalRequested) -> Iterator[str]:
     if request.rule:
         means = f" ({code_line(request.meaning)})" if request.meaning else ""
         kept = f", in {code_line(request.kept_in)}" if request.kept_in else ""
-        yield f"Remembering keeps the rule {code_line(request.rule)}{means}{kept}."
+        network = ", with the network" if request.network else ""
+        yield f"Remembering keeps the rule {code_line(request.rule)}{means}{network}{kept}."
     if request.timeout is not None:
         yield f"Without an answer within {request.timeout:g} seconds: {request.default}."
 

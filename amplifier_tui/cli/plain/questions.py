@@ -103,7 +103,8 @@ def _remembered(asked: ApprovalRequested, scope: Scope) -> str:
         return ""
     means = f" ({asked.meaning})" if asked.meaning not in ("", asked.rule) else ""
     kept = f", kept in {asked.kept_in}" if asked.kept_in and scope != "session" else ""
-    return f": {asked.rule}{means}{kept}"
+    network = ", with the network" if asked.network else ""
+    return f": {asked.rule}{means}{network}{kept}"
 
 
 def approval_lines(asked: ApprovalRequested) -> list[str]:

@@ -307,6 +307,7 @@ class ApprovalRequested(HostEvent):
         rule: The rule that remembering would store, verbatim.
         meaning: What that rule speaks of, in words.
         near: Why a standing rule that nearly covers it does not, and which would.
+        network: That rule would give commands the network, too, which a sandbox keeps from them.
         kept_in: The file it would be stored in, where it holds longer than the session.
         editable: Its arguments may be changed; see `SessionClient.change_call`.
         began: When its call came, on the host's own clock; what waits is answered in this order. A
@@ -339,6 +340,7 @@ class ApprovalRequested(HostEvent):
     rule: str = ""
     meaning: str = ""
     near: str = ""
+    network: bool = False
     kept_in: str = ""
     editable: bool = False
     began: float = 0.0

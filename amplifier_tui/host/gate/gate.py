@@ -226,11 +226,11 @@ class Gate:
         # Without a copy nothing brings it back; a mode that asks needs no further reason.
         lost = _lost(description) if by_mode == "allow" else ""
         if why := unread or self._unsigned(description) or lost:
-            return decision("ask", why)
+            return decision("ask", why, **asked)
         match = None if strict or others else book.match(description.parts, planned=True)
         goes = match is not None or by_mode == "allow"
         if hooked and (goes or by_mode == "ask"):
-            return decision("ask", "a hook asks", hook_only=goes)
+            return decision("ask", "a hook asks", hook_only=goes, **asked)
         if match is not None or ((lends.known_by or lends.each_time) and by_mode == "ask"):
             if match is None or lends.why:
                 return decision("ask", lends.why, **asked)
@@ -244,7 +244,7 @@ class Gate:
         if not needing:
             return _Lent()
         if by_line := _lent_network(description, needing[0]):
-            return _Lent(by_line)
+            return _Lent(by_line, each_time=True)
         from amplifier_tui.host.gate.verdicts.lent.hooked import lent_to_hooks
         from amplifier_tui.host.gate.verdicts.lent.installs import never_lent
 

@@ -164,6 +164,9 @@ class SessionGate:
             judge_anew=judge,
             began=answers.began,
             lends=decision.lends,
+            network=decision.network
+            and self.confines(tool)
+            and not await asyncio.to_thread(self._gate.sandbox),
             leaves=confined and not await asyncio.to_thread(self._gate.sandbox),
         )
         if decision.verdict == "ask":

@@ -64,6 +64,8 @@ def test_an_approval_says_all_there_is_before_it_is_answered() -> None:
         *("also later in this project: rm -rf build (whatever), kept in /p/rules.yaml\n",),
     ):
         assert part in asked, part
+    _, text = decided("4\n", payload="npm ci", network=True, **rule)
+    assert "in this project: rm -rf build (whatever), with the network, kept in /p/rules" in text
     assert "hidden" in asked and "\x1b" not in text and "\u202e" not in text
     assert "U+202E" in asked or "202e" in asked.lower()
 

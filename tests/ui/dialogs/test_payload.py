@@ -123,6 +123,13 @@ def test_a_rule_gets_a_row_of_its_own_where_it_does_not_fit() -> None:
     assert ScopeRow(ask(rule="rm x"), "once", "r").rows(140) == 1
 
 
+def test_a_rule_that_gives_a_command_the_network_says_so() -> None:
+    for network in (True, False):
+        row = ScopeRow(ask(rule="bash(npm ci)", network=network), "once", "r")
+        shown = row._content_for(False, 140, None, False).plain
+        assert ("rule bash(npm ci) · with the network" in shown) == network
+
+
 @pytest.mark.parametrize(
     ("values", "words", "level"),
     [

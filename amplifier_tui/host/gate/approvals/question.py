@@ -33,7 +33,8 @@ class ApprovalQuestion:
     tool, where the arguments may be changed. `judge` has the gate decide anew; it gives None where
     the mode is still the same, and `judge_anew` does so whatever the mode is. `began` is
     when its call came, by which those that wait are put in order; a call that was changed keeps its
-    place. With `lends` it may be allowed for the session although rules cover it. With `leaves` a
+    place. With `lends` it may be allowed for the session although rules cover it. With `network` a
+    yes, and a rule, give it the network that commands of a sandbox do not have. With `leaves` a
     yes takes it out of the sandbox in which others of its mode run.
     """
 
@@ -57,6 +58,7 @@ class ApprovalQuestion:
     judge_anew: Callable[[], GateDecision] | None = None
     began: float = field(default_factory=perf_counter)
     lends: str = ""
+    network: bool = False
     leaves: bool = False
 
 

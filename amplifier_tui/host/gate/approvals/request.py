@@ -41,9 +41,12 @@ def rules_to_offer(
     if question.by_person or judgement.risk == "critical" or once:
         return ()
     # Rules that cover it are no answer to that, one for this session is.
-    return propose(description.parts, book) or (
+    rules = propose(description.parts, book) or (
         propose(description.parts, RuleBook()) if question.lends else ()
     )
+    found = RuleBook((*book.rules, *rules)).match(description.parts)
+    # What would be asked about all the same the next time is not offered.
+    return rules if found is not None and found.verdict == "allow" else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ class ApprovalRequestMaker:
             kept_in=str(user_rules_path()) if "always" in scopes else "",
             rule=text(rule_words(rules)),
             near="" if question.by_person else text(nearly(description.parts, self.book())),
+            network=question.network and bool(rules),
             meaning=text("; ".join(dict.fromkeys(rule.meaning for rule in rules))),
             # What is masked on the screen must not be written back as its mask.
             editable=question.schema is not None
@@ -129,7 +133,8 @@ class ApprovalRequestMaker:
     ) -> tuple[Scope, ...]:
         if not rules:
             return ("once",)
-        if question.lends and self.book().match(description.parts) is not None:
+        if question.lends:
+            # Longer no rule answers what else would have the network.
             return ("once", "session")
         # What is risky or elsewhere is allowed for this session at most.
         longer = self.keeps and description.judgement.can_be_kept

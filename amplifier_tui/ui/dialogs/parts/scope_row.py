@@ -22,6 +22,8 @@ SCOPES: dict[Scope, str] = {
 }
 _MEANING = 120
 """Most characters of what a rule speaks of."""
+_WITH_NETWORK = " · with the network"
+"""Behind a rule that gives commands what the sandbox keeps from them."""
 _MANY = 99
 """Room is kept for as many calls."""
 
@@ -131,6 +133,8 @@ class ScopeRow(Static):
             # What a pattern of paths speaks of is not as plain as the beginning of a command.
             means = (f" ({one_line(request.meaning, _MEANING)})", "$text-muted")
             rule = Content.assemble(rule, means)
+        if request.network:
+            rule = Content.assemble(rule, (_WITH_NETWORK, "$text-warning"))
         # Where the rule stands does not change when the end was seen, or the calls are counted.
         room = offer.cell_length + 3 + rule.cell_length + _reach_words(_MANY).cell_length
         gap = "   " if room <= width else "\n"
