@@ -229,7 +229,7 @@ def _of_words(
     lists: list[tuple[Path, Path]] = []
     for option, value in given:
         if option in _LISTS or (listed and not option):
-            lists.append((here.folder / value, here.folder))
+            lists += () if is_address(value) else [(here.folder / value, here.folder)]
         elif option == "--group" and program == "pip":
             return by_way_of(f"--group {value}")
         elif said := _of_word(program, option, value, here):
@@ -244,8 +244,6 @@ def _of_words(
             return BUILDS
         try:
             lines = list(lines_of(file))
-        except FileNotFoundError:
-            continue
         except (OSError, UnicodeDecodeError):
             return by_way_of("all of it", file.name)
         if len(seen) > _MOST_LISTS:
@@ -253,7 +251,7 @@ def _of_words(
         for line in lines:
             for option, value in _of_line(line):
                 if option in _LISTS:
-                    lists.append((file.parent / value, folder))
+                    lists += () if is_address(value) else [(file.parent / value, folder)]
                 elif _of_word(program, option, value, Whereabouts(here.workspace, folder)) or (
                     _of_word(program, option, value, Whereabouts(here.workspace, file.parent))
                 ):
@@ -282,6 +280,8 @@ def _of_word(program: str, option: str, value: str, here: Whereabouts) -> str:
         if not (local or option or stands_for_others(value, here.folder)) and is_of_registry(value):
             return ""
         bare = value.partition("[")[0]
+        if not bare:
+            return by_way_of("a word that is known only when it runs")
         builds = option or bare[:1] == "." or (here.folder / bare).is_dir() or is_archive(place)
         return BUILDS if builds else by_way_of(value)
     if option == "--python":
