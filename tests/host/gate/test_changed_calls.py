@@ -1,5 +1,6 @@
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,21 +59,23 @@ def test_a_changed_call_is_asked_about_anew_and_runs_as_it_was_changed(
 
 
 def test_a_changed_call_takes_the_place_of_what_it_was_and_no_other_comes_up_in_between(
-    project: Project, driver: Driver
+    project: Project, driver: Driver, tmp_path: Path
 ) -> None:
-    writes = [{"write_file": {"file_path": f"{name}.txt", "content": name}} for name in "abc"]
-    name = project.bundle(script=calling(*writes), tools=TOOLS)
+    a, b, c, x, y = (str(tmp_path / "elsewhere" / f"{name}.txt") for name in "abcxy")
+    # Calls that only read are asked about beside each other.
+    reads = [{"read_file": {"file_path": each}} for each in (a, b, c)]
+    name = project.bundle(script=calling(*reads), tools=TOOLS)
     project.allow(())
     driver.open(name)
     driver.client.submit("go")
-    requests = sorted((driver.wait(ApprovalRequested) for _ in writes), key=lambda r: r.began)
-    assert [each.paths for each in requests] == [("a.txt",), ("b.txt",), ("c.txt",)]
-    assert _change(driver, requests[1], file_path="x.txt", content="mine") == ""
+    requests = sorted((driver.wait(ApprovalRequested) for _ in reads), key=lambda r: r.began)
+    assert [each.paths for each in requests] == [(a,), (b,), (c,)]
+    assert _change(driver, requests[1], file_path=x) == ""
     again = driver.wait(ApprovalRequested)
-    assert again.paths == ("x.txt",) and again.began == requests[1].began
+    assert again.paths == (x,) and again.began == requests[1].began
     gone = driver.wait(ApprovalResolved)
     assert gone.request_id == requests[1].request_id and gone.outcome == "changed"
-    assert _change(driver, again, file_path="y.txt", content="mine") == ""
+    assert _change(driver, again, file_path=y) == ""
     assert driver.wait(ApprovalRequested).began == requests[1].began
     driver.client.interrupt(immediate=True)
     driver.wait(TurnEnded)
