@@ -21,7 +21,10 @@ _PLAUSIBLE: Final = (0.25, 4.0)
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A request that a provider counted, and our estimate of it; ``model`` is the budget's key."""
+    """A request that a provider counted, and our estimate of it; ``model`` is the budget's key.
+
+    What hooks added to that request alone is in neither.
+    """
 
     usage: int
     estimate: int
@@ -36,14 +39,18 @@ class Meter:
     Attributes:
         ephemeral: By source, the tokens of what hooks added to the last answered request only.
         waiting: The same of the request that is under way or comes next.
+        added: The tokens of `ephemeral` by the provider's count; 0 where it did not count.
+        recurring: The tokens of what the last two answered requests both had of it.
         anchor: The last request that was counted.
     """
 
     def __init__(self) -> None:
         self.ephemeral: dict[str, int] = {}
         self.waiting: dict[str, int] = {}
+        self.added = self.recurring = 0
         self.anchor: Anchor | None = None
         self._sent: tuple[int, str] | None = None
+        self._added = 0
 
     def sent(self, estimate: int, model: str) -> None:
         """Note that a request goes out."""
@@ -63,14 +70,18 @@ class Meter:
         if not low * whole <= tokens <= max(high * whole, 500):
             logger.debug("A usage of %d tokens can't be that of about %d", tokens, whole)
             return False
-        self.anchor = Anchor(tokens, max(1, estimate), model)
+        own = max(1, round(tokens * estimate / whole)) if whole else tokens
+        self.anchor, self._added = Anchor(own, max(1, estimate), model), tokens - own
         return True
 
     def settled(self) -> None:
         """Note that the answer is here: usage that comes now is of another request."""
         if self._sent is not None:
             self._sent = None
+            again = self.ephemeral.keys() & self.waiting.keys()
+            self.recurring = sum(min(self.ephemeral[it], self.waiting[it]) for it in again)
             self.ephemeral, self.waiting = self.waiting, {}
+            self.added, self._added = self._added, 0
 
     def kind(self, model: str) -> Kind:
         """Tell where numbers for a model come from."""
@@ -98,6 +109,7 @@ class Meter:
         """Forget what was counted."""
         self.anchor = self._sent = None
         self.ephemeral, self.waiting = {}, {}
+        self.added = self._added = self.recurring = 0
 
     def to_dict(self) -> dict[str, Any] | None:
         """Return the anchor as JSON-native data."""

@@ -130,8 +130,7 @@ class ContextView:
         kind = self.meter.kind(budget.key)
         total = self.meter.real(preview.before, budget.key)
         ephemeral = self.meter.ephemeral
-        if kind == "estimated":
-            total += sum(ephemeral.values())
+        total += self.meter.added if kind == "usage" else sum(ephemeral.values())
         lines = (
             *frame.shares(self._settle(frame, decided.rows)),
             *(SourceLine(source, 1, tokens, "ephemeral") for source, tokens in ephemeral.items()),
@@ -258,12 +257,12 @@ class ContextView:
             budget = replace(budget, trigger=_NEVER, limit=_NEVER)
             return plan(frame.entries, budget, {}, overhead=frame.overhead)
         trigger = max(budget.trigger, min(decided.resume_at, budget.limit))
-        estimated = replace(
-            budget,
-            limit=self.meter.estimate(budget.limit, budget.key),
-            trigger=self.meter.estimate(trigger, budget.key),
-            target=self.meter.estimate(budget.target, budget.key),
+        # What hooks add to each request needs room; `_check` refuses none for what may not come.
+        limit, trigger, target = (
+            self.meter.estimate(max(0, each - self.meter.recurring), budget.key)
+            for each in (budget.limit, trigger, budget.target)
         )
+        estimated = replace(budget, limit=limit, trigger=trigger, target=target)
         if self._planner is not None:
             return await self._planner(frame, estimated, decided.rows, force=force)
         return plan(

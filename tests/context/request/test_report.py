@@ -203,6 +203,53 @@ async def test_what_a_hook_adds_is_named_also_where_nobody_counts() -> None:
     assert "hook:flood" not in sources, "it was in the request before the last one"
 
 
+async def test_what_a_hook_added_once_takes_no_room_of_later_requests() -> None:
+    hooks = HookRegistry()
+    manager = SessionContextManager(BudgetPolicy(max_tokens=14_000), hooks=hooks)
+    provider = ScriptedProvider()
+    UsageWatch(manager.view.meter).register(hooks, "test")
+    for row in long_session(3):
+        await manager.add_message(row)
+    await manager.add_message(user("Look."))
+    estimate = sum(entry.tokens for entry in manager.ledger.entries)
+    await _flood_once(hooks)
+    await manager.get_messages_for_request(provider=provider)
+    await hooks.emit("llm:response", {"usage": {"input_tokens": estimate + 10_004}})
+    await manager.add_message(assistant("done"))
+    await manager.add_message(user("again"))
+    rows = await manager.get_messages_for_request(provider=provider)
+    assert [row["content"] for row in rows] == [
+        e.message["content"] for e in manager.ledger.entries
+    ]
+    assert (await manager.view.report(provider)).total == 10_004 + sum(
+        entry.tokens for entry in manager.ledger.entries
+    )
+
+
+async def _flood_once(hooks: HookRegistry) -> None:
+    end = hooks.register("prompt:submit", _flood, name="flood")
+    await hooks.emit("prompt:submit", {})
+    end()
+
+
+async def test_what_hooks_add_to_each_request_is_given_room() -> None:
+    hooks = HookRegistry()
+    manager, provider = SessionContextManager(hooks=hooks), ScriptedProvider()
+    meter = manager.view.meter
+    UsageWatch(meter).register(hooks, "test")
+    hooks.register("prompt:submit", _flood, name="flood")
+    recurring = []
+    for _ in range(3):
+        await hooks.emit("prompt:submit", {})
+        await manager.add_message(user("a" * 4_000))
+        await manager.get_messages_for_request(provider=provider)
+        estimate = sum(entry.tokens for entry in manager.ledger.entries)
+        await hooks.emit("llm:response", {"usage": {"input_tokens": estimate + 10_004}})
+        await manager.add_message(assistant("done"))
+        recurring.append(meter.recurring)
+    assert recurring == [0, 10_004, 10_004]
+
+
 async def _flood(event: str, data: dict) -> HookResult:
     return HookResult(action="inject_context", context_injection="x" * 40_000, ephemeral=True)
 
