@@ -129,7 +129,7 @@ def test_a_kill_while_it_is_tried_again_leaves_it_to_be_gone_on_with(
     server.script.add(DOWN, Reply([*reply("Half an ans").parts, gate]), "wer.")
     driver = begin(drive, bundle(project, server), "tell me")
     driver.client.retry()
-    driver.wait(BlockDelta)
+    driver.wait(BlockDelta, lambda event: event.text.endswith("ans"))
     driver, opened = reopen("killed", drive, driver)
     gate.open()
     assert opened.failed == "tell me"
