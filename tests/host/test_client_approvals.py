@@ -158,6 +158,9 @@ def test_silence_allows_what_is_harmless_when_the_hook_says_so(
     resolved = driver.wait(ApprovalResolved)
     assert (resolved.outcome, resolved.by) == ("allowed", "timeout")
     assert driver.wait(ToolEnded).ok
+    driver.wait(TurnEnded)
+    events = [e.event for e in driver.of(HookTraced) if e.event.startswith("approval:")]
+    assert events == ["approval:required", "approval:granted"]
 
 
 def test_silence_allows_nothing_that_would_be_asked_about_without_the_hook(

@@ -282,14 +282,13 @@ class SessionGate:
     def answered(self, question: ApprovalQuestion, answer: ApprovalAnswer) -> None:
         """Let a call through that was asked about, if that is the answer."""
         decision = self._open.pop(id(question), None)
-        by_default = answer.outcome == "timed_out" and answer.default == "allow"
-        if answer.outcome != "allowed" and not by_default:
+        if answer.outcome != "allowed" and not answer.by_default:
             return
         person = "person" if answer.by == "user" else ""
         if decision is not None and person and answer.lasting and decision.lends:
             self._gate.lent.add(decision.lends)
         if decision is not None:
-            by = "" if by_default or answer.by == "mode" else "rule"
+            by = "" if answer.by_default or answer.by == "mode" else "rule"
             self._let_through(question, decision, person or by)
         elif person and question.tool:
             self._approved[call_key(question.tool, question.arguments)] = answer.touched

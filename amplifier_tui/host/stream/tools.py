@@ -167,7 +167,7 @@ class Tools:
         if answer.outcome == "allowed":
             self.granted(question.lane, data)
         elif answer.outcome == "denied" or (
-            answer.outcome == "timed_out" and answer.default == "deny"
+            answer.outcome == "timed_out" and not answer.by_default
         ):
             self.refused(question.lane, data, answer.reason)
         elif answer.outcome == "cancelled":

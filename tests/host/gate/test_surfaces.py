@@ -3,7 +3,9 @@
 import asyncio
 from typing import Any
 
-from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
+import pytest
+
+from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion, Default
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
@@ -11,14 +13,15 @@ from amplifier_tui.kernel.models.hook_result import HookResult
 
 
 class Queue:
-    """Allows everything and keeps what it was asked."""
+    """Answers everything in one way, and keeps what it was asked."""
 
     def __init__(self) -> None:
         self.asked: list[ApprovalQuestion] = []
+        self.answer = ApprovalAnswer("allowed")
 
     async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
         self.asked.append(question)
-        return ApprovalAnswer("allowed")
+        return self.answer
 
 
 async def asking(event: str, data: dict[str, Any]) -> HookResult:
@@ -63,6 +66,37 @@ async def test_an_orchestrator_that_asks_itself_is_known_by_its_words() -> None:
     assert await approvals.request_approval("May it?", ["Allow"], 10.0, "deny") == "Allow"
     assert await approvals.request_approval("Something else?", ["Allow"], 10.0, "deny") == "Allow"
     assert [q.call_id for q in queue.asked] == ["c1", ""]
+
+
+@pytest.mark.parametrize("event", ["tool:pre", "provider:request", "prompt:submit"])
+@pytest.mark.parametrize(
+    ("default", "action", "told", "outcome"),
+    [
+        ("allow", "continue", "approval:granted", "allowed"),
+        ("deny", "deny", "approval:denied", "timed_out"),
+    ],
+)
+async def test_hooks_hear_of_a_question_nobody_answered_what_the_default_made_of_it(
+    event: str, default: Default, action: str, told: str, outcome: str
+) -> None:
+    queue, approvals, hooks = made()
+    queue.answer = ApprovalAnswer("timed_out", "timeout", "nobody answered in time", default)
+    heard: list[tuple[str, dict[str, Any]]] = []
+
+    async def hear(name: str, data: dict[str, Any]) -> HookResult:
+        heard.append((name, data))
+        return HookResult()
+
+    for name in ("approval:granted", "approval:denied"):
+        hooks.register(name, hear)
+    if event != "tool:pre":
+        hooks.register(event, asking)
+    coordinator = ModuleCoordinator(approval_system=approvals)
+    result = await hooks.emit(event, call(1))
+    assert (await coordinator.process_hook_result(result, event, "hook")).action == action
+    ((name, data),) = heard
+    assert (name, data["outcome"], data["by"]) == (told, outcome, "timeout")
+    assert data["reason"] == "Approval request timed out"
 
 
 async def test_emits_nobody_asks_about_do_not_pile_up() -> None:

@@ -270,7 +270,7 @@ def test_a_call_nobody_answered_about_in_time_is_told_from_one_that_was_denied(
 def test_a_call_that_the_clock_allowed_runs_and_says_that_nobody_answered() -> None:
     state = new_state(turn(), tool("c"), ask(), answer("allowed", call_id="c", by="timeout"))
     assert (only(state).state, only(state).timed_out) == ("running", False)
-    assert only(state).allowed_by == "nobody answered in time"
+    assert only(state).allowed_by == "nobody answered in time: allowed"
 
 
 def test_a_call_that_was_changed_is_not_denied_and_may_be_asked_about_again() -> None:

@@ -80,3 +80,8 @@ class ApprovalAnswer:
     arguments: Mapping[str, Any] | None = None
     touched: Touched = Touched()
     lasting: bool = False
+
+    @property
+    def by_default(self) -> bool:
+        """Whether nobody answered in time, and it goes through as the default says."""
+        return self.outcome == "timed_out" and self.default == "allow"

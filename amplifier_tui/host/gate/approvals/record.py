@@ -64,13 +64,12 @@ class DecisionRecord:
             wanted: What was refused where nobody was asked.
         """
         # The kernel is told that the time is up, and goes by the default; here counts what that is.
-        by_clock = answer.outcome == "timed_out" and answer.default == "allow"
         resolved = ApprovalResolved(
             session_id=self._session_id,
             agent=question.lane,
             at=time(),
             request_id=request_id or uuid4().hex[:12],
-            outcome="allowed" if by_clock else answer.outcome,
+            outcome="allowed" if answer.by_default else answer.outcome,
             by=answer.by,
             scope=scope,
             reason=self._redactor.text(answer.reason),

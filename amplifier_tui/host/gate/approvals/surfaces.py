@@ -105,7 +105,8 @@ class KernelApprovals(HookApprovalSystem):
         if answer.outcome == "allowed":
             await _tell(self._hooks, events.APPROVAL_GRANTED, question, answer)
             return ApprovalDecision("Allow")
-        await _tell(self._hooks, events.APPROVAL_DENIED, question, answer)
+        told = events.APPROVAL_GRANTED if answer.by_default else events.APPROVAL_DENIED
+        await _tell(self._hooks, told, question, answer)
         if answer.outcome == "timed_out":
             raise ApprovalTimeoutError(answer.reason, default=answer.default)
         reason = STOPPED if answer.outcome == "cancelled" else answer.reason
@@ -236,7 +237,8 @@ async def _tell(
         "timeout": question.timeout,
     }
     if answer is not None:
-        data |= {"outcome": answer.outcome, "by": answer.by, "reason": answer.reason}
+        outcome = "allowed" if answer.by_default else answer.outcome
+        data |= {"outcome": outcome, "by": answer.by, "reason": answer.reason}
         if answer.outcome == "timed_out":
             data["reason"] = TIMED_OUT
     await hooks.emit(event, data)

@@ -194,7 +194,7 @@ class ToolLines(Handlers):
             name = event.rule if event.by == "rule" else str(event.mode or "")
             values["allowed_by"] = f"{event.by} {name}".rstrip()
         elif event.outcome == "allowed" and event.by == "timeout":
-            values["allowed_by"] = "nobody answered in time"
+            values["allowed_by"] = "nobody answered in time: allowed"
         elif event.outcome == "timed_out":
             values["timed_out"] = True
         call = self._calls.get(key)
