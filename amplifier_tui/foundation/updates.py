@@ -211,6 +211,8 @@ def _row(uri: str, lock: LockFile | None, status: SourceStatus) -> SourceUpdate:
         return SourceUpdate(shown, "pinned", before, detail=detail)
     if status.is_refused:
         return SourceUpdate(shown, "refused", before, detail=detail)
+    if status.error is not None:
+        return SourceUpdate(shown, "failed", before, detail=detail)
     if status.has_update is None or not after:
         return SourceUpdate(shown, "unknown", before, detail=detail)
     if before == after:

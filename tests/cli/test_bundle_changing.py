@@ -335,32 +335,6 @@ def test_lock_and_update_go_together(
     assert {row["state"] for row in found} == {"current"}
 
 
-def test_update_brings_modules_along_and_names_what_fails(
-    bundles: Bundles, tmp_path: Path, capsys: Capture
-) -> None:
-    module = GitRepo.create(
-        tmp_path / "tool", {"amplifier_module_tool_x/__init__.py": "one = 1\n", "setup.cfg": ""}
-    )
-    gone = GitRepo.create(tmp_path / "gone", {"setup.cfg": ""})
-    bundles.write(
-        "mine",
-        f"tools: [{{module: tool-x, source: '{module.uri()}'}},"
-        f" {{module: tool-y, source: '{gone.uri()}'}}]\n{COMPLETE}",
-    )
-    assert bundles.run("update", "mine", "--trust") == 0
-    new = module.commit({"amplifier_module_tool_x/__init__.py": "two = 2\n"})
-    gone.path.rename(tmp_path / "moved")
-    capsys.readouterr()
-    assert bundles.run("update", "mine", "--trust", "--json") == 0
-    states = {row["uri"]: row for row in data(capsys.readouterr().out)["sources"]}
-    assert states[module.uri()]["state"] == "updated" and states[module.uri()]["after"] == new
-    assert states[gone.uri()]["state"] == "unknown"
-    subprocess.run(["rm", "-rf", str(Path(os.environ["AMPLIFIER_HOME"]) / "cache")], check=True)
-    assert bundles.run("update", "mine", "--trust", "--json") == 1
-    states = {row["uri"]: row for row in data(capsys.readouterr().out)["sources"]}
-    assert states[gone.uri()]["state"] == "failed"
-
-
 def test_update_is_headless_only_with_consent(
     bundles: Bundles, repo: GitRepo, capsys: Capture
 ) -> None:

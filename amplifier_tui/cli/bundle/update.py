@@ -1,5 +1,6 @@
 """`amplifier-tui bundle update` and `lock`."""
 
+import shlex
 from dataclasses import asdict
 
 import click
@@ -8,6 +9,10 @@ from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.bundle import common
 
 _COLORS = {"updated": "green", "available": "yellow", "failed": "red", "refused": "red"}
+_MEND = (
+    "What failed is on this machine as it was before. Check the address and the branch where the"
+    " bundle names them, and the network; then try again:"
+)
 _ALLOW = (
     "To allow what is refused: answer when asked, take an answer back that was kept with"
     f" {as_typed('amplifier-tui trust forget')}, or use --trust."
@@ -53,6 +58,9 @@ def update(
     states = {row.state for row in rows}
     if "refused" in states:
         click.echo(_ALLOW, err=True)
+    if "failed" in states:
+        again = as_typed(shlex.join(["amplifier-tui", "bundle", "update", wanted]))
+        click.echo(f"{_MEND} {again}", err=True)
     if states & {"failed", "refused"}:
         context.exit(common.FAILED if "failed" in states else common.REFUSED)
 
