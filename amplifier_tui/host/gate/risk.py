@@ -36,11 +36,12 @@ from amplifier_tui.host.gate.calls.git_writing import moved_to
 from amplifier_tui.host.gate.calls.in_place import files_in_place
 from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
 from amplifier_tui.host.gate.calls.searching import meant_secrets, met_secrets
-from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
+from amplifier_tui.host.gate.calls.whereabouts import Whereabouts, fixed_part
 from amplifier_tui.host.gate.places import PathPlace, is_root_like
 from amplifier_tui.host.gate.programs import judge_program, linked_files, variables_changed
 from amplifier_tui.host.gate.verdicts.git import takes_up, with_files_told
 from amplifier_tui.host.gate.verdicts.moves import Moves
+from amplifier_tui.host.gate.verdicts.pushing import leaves_remotes, with_remote_told
 from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, ONLY_READS, SECRETS
 
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
@@ -132,11 +133,13 @@ class _Around(NamedTuple):
         downloaded: What is piped into it was downloaded.
         listed: What is piped into it names all that is in the workspace.
         loops: The variables of loops, with what they stand for.
+        settled: Nothing before it can change where git pushes.
     """
 
     downloaded: bool
     listed: bool
     loops: Mapping[str, str]
+    settled: bool
 
 
 class JudgedScript(NamedTuple):
@@ -153,13 +156,13 @@ def judge_script(text: str, workspace: Path, folder: Path | None = None) -> Judg
     script = read_shell_line(text)
     each: list[Judgement] = []
     heres: list[tuple[Whereabouts, ...]] = []
-    downloading, listing = set[int](), set[int]()
+    downloading, listing, settled = set[int](), set[int](), True
     loops = loops_of(text)
     moves = Moves(script, Whereabouts(workspace, folder or workspace))
     for command in script.commands:
         heres.append(moves.before(command))
         number = command.pipeline
-        around = _Around(number in downloading, number in listing, loops)
+        around = _Around(number in downloading, number in listing, loops, settled)
         each.append(_judge_in(command, heres[-1], around))
         if number and _downloads(command):
             downloading.add(number)
@@ -167,6 +170,7 @@ def judge_script(text: str, workspace: Path, folder: Path | None = None) -> Judg
             listing.add(number)
         elif not lets_all_through(command):
             listing.discard(number)
+        settled = settled and (command.words[:1] == ("cd",) or leaves_remotes(command))
         moves.after(command, changes=severity(each[-1].risk) > 0)
     whole = worst(each)
     if not script.complete:
@@ -275,8 +279,10 @@ def _judge_run(run: ProgramRun, here: Whereabouts, around: _Around) -> Judgement
         return Judgement("low", ("sets variables",) if run.command.assignments else ())
     told = run.program == "git"
     words = with_files_told(run.arguments, here.folder) if told else run.arguments
-    risk, reasons = judge_program(run.program, words)
-    whole = Judgement(risk, reasons)
+    verdict = judge_program(run.program, words)
+    if around.settled and here.known:
+        verdict = with_remote_told(verdict, run, here.folder)
+    whole = Judgement(*verdict)
     given = run.program in (".", "source") and (
         not all(run.command.known) or run.arguments[:1] == ("/dev/stdin",)
     )
@@ -340,7 +346,7 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
                 yield Judgement("high", (_MANY,))
             if near > MOST_PLACES:
                 continue
-        place = here.locate(word if known else _fixed_part(word))
+        place = here.locate(word if known else fixed_part(word))
         if changes and word in linked and place.outside and not (place.secret or place.configures):
             yield Judgement("high", (_LINKS_OUT,), (place,))
         elif changes:
@@ -419,14 +425,6 @@ def _judge_change(run: ProgramRun, place: PathPlace, known: bool, word: str) -> 
     reasons = tuple(r for r in judgement.reasons if r not in ("changes a file", MAKES_FILE))
     risk: Risk = judgement.risk if reasons else "low"
     return Judgement(risk, reasons, judgement.places)
-
-
-def _fixed_part(word: str) -> str:
-    """Return the folder a pattern like `build/*` lies in."""
-    for index, char in enumerate(word):
-        if char in "*?[":
-            return word[:index].rpartition("/")[0] + "/" if "/" in word[:index] else "."
-    return word
 
 
 def _looks_like_path(word: str, changes: bool) -> bool:

@@ -104,6 +104,14 @@ class Whereabouts:
         return not self.known or self.locate(".").outside
 
 
+def fixed_part(word: str) -> str:
+    """Return the folder a pattern like `build/*` lies in."""
+    for index, char in enumerate(word):
+        if char in "*?[":
+            return word[:index].rpartition("/")[0] + "/" if "/" in word[:index] else "."
+    return word
+
+
 def _widened_parts(text: str) -> list[str]:
     return [_widened(part) for part in text.split("/")]
 

@@ -18,7 +18,7 @@ from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.homes import user_home
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import secret_homes
-from amplifier_tui.base.repositories.places import path_of_address, remote_address, written_outside
+from amplifier_tui.base.repositories.places import written_outside
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, ShellLine, only_looks, programs_of
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.base.text import printable
@@ -33,6 +33,7 @@ from amplifier_tui.host.gate.places import resolved
 from amplifier_tui.host.gate.risk import JudgedScript, judge_script
 from amplifier_tui.host.gate.verdicts.git import given
 from amplifier_tui.host.gate.verdicts.git_below import concerns_workspace
+from amplifier_tui.host.gate.verdicts.pushing import pushed_to
 from amplifier_tui.host.gate.verdicts.signing import signature
 from amplifier_tui.host.gate.verdicts.sweeping import sweeps
 
@@ -142,10 +143,8 @@ def _pushes(arguments: tuple[str, ...], heres: tuple[Whereabouts, ...], workspac
     _, name, rest = git_words(arguments)
     if name != "push" or given(option_names(rest), "n dry-run"):
         return ""
-    remote = next((word for word in rest if not word.startswith("-")), "")
     for here in heres:
-        address = remote_address(here.folder, remote, push=True)
-        place = path_of_address(address or (remote if "/" in remote else ""), here.folder)
+        place = pushed_to(arguments, here.folder)
         if place is not None and not place.is_relative_to(workspace.resolve()):
             return _OUTSIDE.format(place)
     return ""

@@ -13,6 +13,7 @@ DELETES: Final = "deletes files"
 NETWORK: Final = "network"
 INSTALLS: Final = "installs software"
 REMOTE: Final = "changes things outside this machine"
+ELSEWHERE: Final = "changes another repository on this machine"
 SECRETS: Final = "touches keys or passwords"
 
 
