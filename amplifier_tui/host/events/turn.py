@@ -105,6 +105,8 @@ class ToolEnded(HostEvent):
         error: One line when not ok.
         denied: The call was refused by a hook or the user; `error` holds the reason.
         denied_by: The module whose hook refused it; empty where that was none.
+        withheld_by: The module whose hook kept its result from the model; `error` holds the reason.
+        result_changed_by: The module whose hook changed what the model was given of it.
         diff: Unified diff of the file the tool changed, else empty.
         summary: A few words for the tool line, such as `64 lines` or `3 hits`.
     """
@@ -117,6 +119,8 @@ class ToolEnded(HostEvent):
     error: str = ""
     denied: bool = False
     denied_by: str = ""
+    withheld_by: str = ""
+    result_changed_by: str = ""
     interrupted: bool = False
     duration_ms: float = 0.0
     diff: str = ""

@@ -48,6 +48,7 @@ from amplifier_tui.host.stream.usage import UsageMeter
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.correlation import is_aside
 from amplifier_tui.kernel.hooks import HandlerHold, HookRegistry, HookTrace
+from amplifier_tui.kernel.hooks.results import NOTHING_LEFT
 
 logger = logging.getLogger(__name__)
 
@@ -156,6 +157,8 @@ class Normalizer:
                 route(lane, _data_after(trace))
             if trace.event == "tool:pre":
                 self._tool_pre(lane, trace)
+            elif trace.event == "tool:post":
+                self._tool_post(lane, trace)
             elif trace.event == "provider:request" and lane == MAIN_LANE and not is_aside():
                 # Not every orchestrator says it at the end.
                 denied = trace.result.action == "deny"
@@ -233,7 +236,6 @@ class Normalizer:
             "thinking:delta": blocks.content_delta,
             "content_block:end": self._content_end,
             "provider:retry": self._retrying,
-            "tool:post": self._tool_post,
             "tool:error": tools.error,
             "tool:progress": tools.progress,
             "context:compaction": self._compacted,
@@ -366,8 +368,17 @@ class Normalizer:
             reason = trace.result.reason or ""
             self.tools.refused(lane, trace.data, reason, _by(trace, "deny"))
 
-    def _tool_post(self, lane: str, data: Data) -> None:
-        self.tools.post(lane, data)
+    def _tool_post(self, lane: str, trace: HookTrace) -> None:
+        # A hook may leave out what it does not change.
+        data, given = {**trace.data, **_data_after(trace)}, result_of(trace.data)
+        if trace.result.action == "deny":
+            reason = trace.result.reason or _NO_REASON
+            self.tools.withheld(lane, data, reason, _by(trace, "deny"))
+        elif result_of(data) is None and given is not None:
+            self.tools.withheld(lane, data, NOTHING_LEFT, _by(trace, "modify"))
+        else:
+            changed = result_of(data) != given
+            self.tools.post(lane, data, _by(trace, "modify") if changed else "")
         if lane == MAIN_LANE and is_todo_tool(str(data.get("tool_name") or "")):
             items = read_plan(data.get("tool_input"), result_of(data))
             if items is not None:

@@ -23,6 +23,7 @@ from amplifier_tui.host.stream.results import (
     summary_words,
 )
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.hooks.results import WITHHELD
 
 MOST_FILES: Final = 20
 """Files of one call that are looked at before and after."""
@@ -86,8 +87,8 @@ class Tools:
         """Return the id of the call that a `tool:pre` is about, which may not have begun."""
         return self._key_of_pre(lane, data)[1]
 
-    def post(self, lane: str, data: Mapping[str, Any]) -> None:
-        """`tool:post`; `data` as the handlers left it."""
+    def post(self, lane: str, data: Mapping[str, Any], changed_by: str = "") -> None:
+        """`tool:post`; `data` as the handlers left it, and the module whose hook changed it."""
         result = result_of(data)
         ok = not (isinstance(result, Mapping) and result.get("success") is False)
         text = output_text(result)
@@ -103,6 +104,17 @@ class Tools:
             error=error,
             interrupted=stopped,
             result=result,
+            result_changed_by=changed_by,
+        )
+
+    def withheld(self, lane: str, data: Mapping[str, Any], reason: str, by: str) -> None:
+        """`tool:post` of a call whose result a hook kept from the model; `by` is its module."""
+        self._end(
+            *(self._key(lane, data), data),
+            ok=False,
+            text=WITHHELD.format(reason),
+            error=first_line(reason),
+            withheld_by=by,
         )
 
     def error(self, lane: str, data: Mapping[str, Any]) -> None:
@@ -308,6 +320,8 @@ class Tools:
         denied: bool = False,
         interrupted: bool = False,
         result: Any = None,
+        withheld_by: str = "",
+        result_changed_by: str = "",
     ) -> None:
         if key not in self._open and key in self._ended:
             return  # A loop may report an error and a result for the same call.
@@ -329,6 +343,8 @@ class Tools:
                 error=self._redactor.text(error),
                 denied=denied,
                 denied_by=call.denied_by if denied else "",
+                withheld_by=withheld_by,
+                result_changed_by=result_changed_by,
                 interrupted=interrupted and not denied,
                 # A call that was refused has not run: what passed is the time of the answer.
                 duration_ms=0.0 if denied else (monotonic() - call.began) * 1000,

@@ -26,6 +26,10 @@ _NO_PROMPT: Final = 'action="modify" of {} leaves no text as `prompt` in `data`,
 _NO_RESULT: Final = 'action="modify" of {} leaves nothing as `{}` in `data`: the result is withheld'
 RESULT_KEYS: Final = ("result", "tool_result")
 """The names a result goes by in ``tool:post``: the library's and the specs'."""
+NOTHING_LEFT: Final = "it left nothing of it."
+"""Why a result is withheld that a hook changed into nothing."""
+WITHHELD: Final = "The result was withheld by a hook: {}"
+"""What the model reads in place of a result that a hook denied."""
 _NEEDED: Final = {"modify": "data", "inject_context": "context_injection"}
 
 

@@ -15,7 +15,7 @@ from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
 from amplifier_tui.base.text import with_remedy
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import tool_call
-from amplifier_tui.kernel.hooks.results import RESULT_KEYS
+from amplifier_tui.kernel.hooks.results import NOTHING_LEFT, RESULT_KEYS, WITHHELD
 from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolResult, interrupted_result
 from amplifier_tui.kernel.mounting.errors import with_place
@@ -192,7 +192,7 @@ class ToolBatch:
         data = self._data(call, arguments) | dict.fromkeys(RESULT_KEYS, sent)
         verdict = await self.emitter.emit(events.TOOL_POST, data, call.name, defer=True)
         if verdict.denied is not None:
-            return failed(f"The result was withheld by a hook: {verdict.denied}", "withheld")
+            return failed(WITHHELD.format(verdict.denied), "withheld")
         return after_hooks(result, sent, verdict.data)
 
     async def _fail(
@@ -256,7 +256,7 @@ def after_hooks(result: ToolResult, sent: dict[str, Any], data: Mapping[str, Any
 def _changed(result: ToolResult, sent: dict[str, Any], value: Any) -> ToolResult:
     if value is None:
         # It may have meant to hide it, and "Success" would say what nobody knows.
-        return failed("The result was withheld by a hook: it left nothing of it.", "withheld")
+        return failed(WITHHELD.format(NOTHING_LEFT), "withheld")
     if not isinstance(value, Mapping) or not {"success", "output"} & value.keys():
         return ToolResult(success=result.success, output=value, error=result.error)
     fields = {"success": result.success, **value}

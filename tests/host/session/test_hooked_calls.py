@@ -14,6 +14,7 @@ from tests.servers import LoopbackServer, ToolUse, reply
 
 CHANGES = {"action": "modify", "data": {"tool_name": "echo", "tool_input": {"text": "other"}}}
 SAME = {"action": "modify", "data": {"tool_name": "echo", "tool_input": {"text": "x"}}}
+WITHHELD = "The result was withheld by a hook:"
 DENIES = {"action": "deny", "reason": "not here"}
 
 
@@ -44,6 +45,47 @@ def test_a_call_names_the_hook_that_changed_or_refused_it(
     for driver in (first, second):
         assert driver.of(ToolStarted)[-1].changed_by == changed
         assert driver.of(ToolEnded)[-1].denied_by == denied
+
+
+@pytest.mark.parametrize(
+    ("answer", "withheld", "changed", "read"),
+    [
+        ({"action": "deny", "reason": "a secret"}, True, False, f"{WITHHELD} a secret"),
+        (
+            {"action": "deny"},
+            *(True, False, f"{WITHHELD} The hook 'hooks-answer' denied this and gave no reason."),
+        ),
+        (
+            {"action": "modify", "data": {"tool_name": "echo", "result": None}},
+            *(True, False, f"{WITHHELD} it left nothing of it."),
+        ),
+        (
+            {"action": "modify", "data": {"tool_name": "echo", "tool_result": "other"}},
+            *(False, True, "other"),
+        ),
+        ({"action": "continue"}, False, False, "x"),
+    ],
+    ids=["withheld", "without a reason", "left nothing", "changed", "neither"],
+)
+def test_a_call_names_the_hook_that_withheld_or_changed_its_result(
+    project: Project,
+    drive: Callable[..., Driver],
+    answer: dict[str, Any],
+    withheld: bool,
+    changed: bool,
+    read: str,
+) -> None:
+    first, second = drive(), drive()
+    hooks = (("hooks-answer", {"tool:post": [answer]}),)
+    first.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=hooks))
+    first.turn("go")
+    first.close()
+    second.open(resume="last")
+    for driver in (first, second):
+        ended = driver.of(ToolEnded)[-1]
+        assert ended.withheld_by == ("hooks-answer" if withheld else "")
+        assert ended.result_changed_by == ("hooks-answer" if changed else "")
+        assert (ended.ok, ended.output) == (not withheld, read)
 
 
 def test_what_the_user_denies_is_denied_by_no_hook(project: Project, driver: Driver) -> None:

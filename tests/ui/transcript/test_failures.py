@@ -21,6 +21,11 @@ def test_a_call_says_which_hook_changed_or_refused_it() -> None:
     )
     denied = tool(state="denied", denied_by="hooks-guard", error="bash is forbidden here")
     assert "ls · denied by hook hooks-guard · bash is forbidden" in drawn(denied)[1]
+    withheld = tool(state="failed", withheld_by="hooks-guard", error="a secret")
+    assert "ls · result withheld by hook hooks-guard" in drawn(withheld)[1]
+    assert "a secret" in drawn(withheld)[1]
+    changed = tool(state="ok", result_changed_by="hooks-guard", output="x")
+    assert "ls · result changed by hook hooks-guard" in drawn(changed)[1]
     # One that asks a person by itself.
     by_user = tool(state="denied", denied_by="hooks-approval", error="User denied: not now")
     assert "by hook" not in drawn(by_user)[1]

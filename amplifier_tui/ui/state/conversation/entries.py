@@ -101,7 +101,8 @@ class ToolEntry(ConversationEntry):
     seconds, 0 when that is not known. `output` is the newest part while the tool runs, afterwards
     what the model got. `allowed_by` is the rule or the mode that let it through unasked, or says
     that the clock did; `timed_out` says that nobody answered, which is why it was refused.
-    `changed_by` and `denied_by` are modules whose hooks did that. `held_by` is the hook that takes
+    `changed_by` and `denied_by` are modules whose hooks did that, `withheld_by` and
+    `result_changed_by` those whose hooks did it to its result. `held_by` is the hook that takes
     long to judge it.
     """
 
@@ -124,6 +125,8 @@ class ToolEntry(ConversationEntry):
     allowed_by: str = ""
     changed_by: str = ""
     denied_by: str = ""
+    withheld_by: str = ""
+    result_changed_by: str = ""
     timed_out: bool = False
     held_by: str = ""
 

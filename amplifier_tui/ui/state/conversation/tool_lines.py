@@ -129,7 +129,8 @@ class ToolLines(Handlers):
             output=output,
             output_size=(event.output_size if output == event.output else 0) or len(output),
             expanded=bool(event.diff) and event.diff.count("\n") <= SMALL_DIFF,
-            **told(event, "error", "denied_by", "diff", "summary", "duration_ms"),
+            **told(event, "error", "denied_by", "withheld_by", "result_changed_by"),
+            **told(event, "diff", "summary", "duration_ms"),
         )
 
     @on(events.ImagesAdded)

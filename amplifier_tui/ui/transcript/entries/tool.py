@@ -174,6 +174,10 @@ def _hooked(entry: ToolEntry) -> Iterator[str]:
         and not entry.error.startswith(_BY_USER.rstrip(": "))
     ):
         yield f"denied by hook {one_line(entry.denied_by)}"
+    if entry.withheld_by:
+        yield f"result withheld by hook {one_line(entry.withheld_by)}"
+    if entry.result_changed_by:
+        yield f"result changed by hook {one_line(entry.result_changed_by)}"
 
 
 def _is_counted(entry: ToolEntry) -> bool:
