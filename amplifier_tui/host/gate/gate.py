@@ -422,10 +422,10 @@ def _reads_for_rules(tool: str, description: Description) -> bool:
 def _forbidden(description: Description) -> str:
     """Return what a call does where it changes nothing that one can tell; else empty."""
     from amplifier_tui.host.gate.risk import READS_OUTSIDE
-    from amplifier_tui.host.gate.verdicts.words import SECRETS
+    from amplifier_tui.host.gate.verdicts.words import MAY_TELL, SECRETS
 
-    reasons = description.judgement.reasons
-    if description.kind not in ("read", "command") or not {*reasons} <= {READS_OUTSIDE, SECRETS}:
+    reasons, reads = description.judgement.reasons, {READS_OUTSIDE, SECRETS, MAY_TELL}
+    if description.kind not in ("read", "command") or not {*reasons} <= reads:
         return ""
     return " and ".join(reasons)
 
@@ -438,11 +438,12 @@ def _only_by_person(arguments: Mapping[str, Any], description: Description, act:
     if arguments.get(OUTSIDE_SANDBOX):
         return "it wants to run outside of the sandbox"
     if act == "guarded":
-        from amplifier_tui.host.gate.verdicts.words import SECRETS
+        from amplifier_tui.host.gate.verdicts.words import MAY_TELL, SECRETS
 
         if SECRETS in judgement.reasons or any(place.secret for place in judgement.places):
             # Reading those is asked about as well, and takes effect on nothing.
-            return f"it {SECRETS}"
+            settings = MAY_TELL in judgement.reasons and SECRETS not in judgement.reasons
+            return f"it {MAY_TELL if settings else SECRETS}"
         whom = dict.fromkeys(place.configures for place in judgement.places if place.configures)
         return f"it {' and '.join(f'takes effect on {each}' for each in whom)}"
     return ""

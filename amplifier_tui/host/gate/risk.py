@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.protected import holds_secrets
 from amplifier_tui.base.shell import (
     ROOT_WRAPPERS,
     SHELLS,
@@ -42,7 +43,7 @@ from amplifier_tui.host.gate.programs import judge_program, linked_files, variab
 from amplifier_tui.host.gate.verdicts.git import takes_up, with_files_told
 from amplifier_tui.host.gate.verdicts.moves import Moves
 from amplifier_tui.host.gate.verdicts.pushing import leaves_remotes, with_remote_told
-from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, ONLY_READS, SECRETS
+from amplifier_tui.host.gate.verdicts.words import DELETES, MAY_TELL, NETWORK, ONLY_READS, SECRETS
 
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
@@ -268,7 +269,8 @@ def judge_tool_read(place: PathPlace) -> Judgement:
 
 def _judge_read(place: PathPlace) -> Judgement:
     if place.secret:
-        return Judgement("high", (SECRETS,), (place,))
+        kept = any(map(holds_secrets, (place.path, place.named)))
+        return Judgement("high", (SECRETS if kept else MAY_TELL,), (place,))
     if place.outside:
         return Judgement("medium", (READS_OUTSIDE,), (place,))
     return Judgement("low", (), (place,))

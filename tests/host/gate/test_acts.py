@@ -90,6 +90,29 @@ def test_a_command_that_tells_keys_asks_a_person_in_mode_auto(tmp_path: Path, li
 
 
 @pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("cat ../home/.gitconfig", "it reads settings that may hold keys or passwords"),
+        ("cat ../home/.ssh/id_rsa", "it touches keys or passwords"),
+        ("cat ../home/.gitconfig ../home/.ssh/id_rsa", "it touches keys or passwords"),
+    ],
+)
+def test_settings_that_only_may_hold_keys_are_asked_about_in_other_words_than_keys(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    work, home = tmp_path / "work", tmp_path / "home"
+    work.mkdir()
+    (home / ".ssh").mkdir(parents=True)
+    for name in (".gitconfig", ".ssh/id_rsa"):
+        (home / name).write_text("x\n")
+    gate = Gate(work, RuleBook, "auto", sandbox=lambda: "")
+    decision = gate.decide("bash", {"command": line}, confines=True)
+    assert (decision.verdict, decision.by_person) == ("ask", True)
+    assert decision.reason == said
+    assert said.removeprefix("it ") in decision.description.judgement.reasons
+
+
+@pytest.mark.parametrize(
     ("line", "act"),
     [
         ("git add .gitattributes && git commit -m x .vscode/a.json", "other"),

@@ -44,7 +44,7 @@ from amplifier_tui.host.gate.risk import (
 )
 from amplifier_tui.host.gate.rules.matching import Part, argument_part, command_parts
 from amplifier_tui.host.gate.seen import SeenFiles, file_stamp
-from amplifier_tui.host.gate.verdicts.words import NETWORK, ONLY_READS, SECRETS
+from amplifier_tui.host.gate.verdicts.words import MAY_TELL, NETWORK, ONLY_READS, SECRETS
 
 logger = logging.getLogger(__name__)
 
@@ -349,7 +349,8 @@ _KNOWN: Final = _FREE | COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | WEB_TOOLS | {
 def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) -> Act:
     """Return what a call does, as far as the modes tell calls apart."""
     judgement = description.judgement
-    guarded = SECRETS in judgement.reasons or any(place.configures for place in judgement.places)
+    told = not {SECRETS, MAY_TELL}.isdisjoint(judgement.reasons)
+    guarded = told or any(place.configures for place in judgement.places)
     if guarded and description.kind != "read":
         known = tool in COMMAND_TOOLS or description.kind != "command"
         return "look" if known and _only_reads(description) else "guarded"

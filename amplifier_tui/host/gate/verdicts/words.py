@@ -15,6 +15,8 @@ INSTALLS: Final = "installs software"
 REMOTE: Final = "changes things outside this machine"
 ELSEWHERE: Final = "changes another repository on this machine"
 SECRETS: Final = "touches keys or passwords"
+MAY_TELL: Final = "reads settings that may hold keys or passwords"
+"""Of settings outside of the workspace, which are asked about as keys are."""
 
 
 def by_name(rows: tuple[tuple[Risk, str, str], ...]) -> dict[str, tuple[Risk, str]]:
