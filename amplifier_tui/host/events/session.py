@@ -222,8 +222,10 @@ class Notice(HostEvent):
 
     @property
     def is_of_conversation(self) -> bool:
-        """Whether it stays: what became of something in the prompt above it, a job or a file."""
-        return self.source in ("secrets", "mentions", "jobs", "sandbox")
+        """Whether it stays: what became of something in the prompt above it, a job or a file, and
+        what can't be taken back.
+        """
+        return self.source in ("secrets", "mentions", "jobs", "sandbox", "hooks-checkpoint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -308,7 +308,8 @@ class Checkpoints:
             self._compared = self._compared or WorkspaceFiles(self._workspace())
             problem = await asyncio.to_thread(self._compared.problem)
         if problem:
-            await self._say(f"What a command changes here can't be taken back: {problem}")
+            said = f"What a command changes here can't be taken back: {problem}"
+            await self._say(f"{said}. Commit what you want to keep.")
 
     async def _trouble(self, file: Path, error: OSError) -> None:
         logger.warning("No checkpoint of %s: %s", file, error)
