@@ -211,6 +211,16 @@ async def test_nothing_of_a_call_that_was_changed_twice_is_left_for_a_later_one(
     assert tool.ran == [{"n": 3}, {"n": 1}]
 
 
+async def test_a_call_that_was_changed_back_to_what_it_was_runs_as_one_that_was_not() -> None:
+    grants, tool = Grants(), _Tool("text")
+    guard = Guard(grants, lambda *_: None, _bound, lambda: "a loop")
+    grants.change("t", {"n": 2}, "c1", {"n": 1})
+    grants.change("t", {"n": 1}, "c1", {"n": 1})
+    grants.add("t", {"n": 1}, "c1", Grant("person"))
+    result = await guard.run("t", tool, ({"n": 1},), {})
+    assert tool.ran == [{"n": 1}] and CHANGED not in str(result)
+
+
 @pytest.mark.parametrize(
     ("value", "schema", "problem"),
     [

@@ -97,6 +97,10 @@ class Grants:
     def change(self, tool: str, before: Any, call_id: str, arguments: Mapping[str, Any]) -> None:
         """Run a call with the arguments a person gave it, which were decided about."""
         keys = call_key(tool, before), call_key(tool, arguments)
+        if keys[0] == keys[1]:
+            # Changed, and back to what it was: the last change is told first.
+            self._changed = [each for each in self._changed if each.call_id != call_id]
+            return
         self._changed.append(_Changed(keys, call_id, arguments))
         del self._changed[:-_MOST_GRANTS]
 
