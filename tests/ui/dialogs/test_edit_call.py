@@ -166,7 +166,9 @@ def test_the_users_editor_is_told_of_the_kind_of_a_file_and_of_nothing_else(
     ("given", "name"),
     [
         ({"file_path": "a", "old_string": "x", "new_string": "y\nz"}, "new_string"),
-        ({"file_path": "a", "old_string": "x\ny", "new_string": "y\nz"}, ""),
+        ({"file_path": "a", "old_string": "x\ny", "new_string": "y\nz"}, "new_string"),
+        ({"file_path": "a", "old_string": "x", "new_string": ""}, "new_string"),
+        ({"file_path": "a", "new_string": "y"}, ""),
         ({"input": "*** Begin Patch\n*** End Patch"}, "input"),
         ({"file_path": "a", "content": "one line"}, ""),
         ({"file_path": "a", "content": "two\r\nlines"}, ""),

@@ -10,6 +10,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, reveal
 
 _PATHS: Final = ("file_path", "path")
+_REPLACED, _NEW = "old_string", "new_string"
 _SUFFIX: Final = re.compile(r"\.\w{1,12}", re.ASCII)
 
 
@@ -45,8 +46,8 @@ class CallText:
 def call_text(arguments: str, command: str = "") -> CallText:
     """Return the arguments of a call, given as JSON, as the text that is changed.
 
-    That is the command that was asked about, or the only one of several lines, such as the content
-    of a file.
+    That is the command that was asked about, what an edit puts in place of something, or the only
+    one of several lines, such as the content of a file.
 
     Args:
         command: What was asked about, where that is a command line; else empty.
@@ -59,6 +60,9 @@ def call_text(arguments: str, command: str = "") -> CallText:
     names = [
         name for name, value in texts.items() if (value == command if command else "\n" in value)
     ]
+    if {_REPLACED, _NEW} <= texts.keys() and not command:
+        # What is to be found stays: it has to match what is in the file.
+        names = [_NEW]
     name = names[0] if len(names) == 1 else ""
     text = texts.get(name, "")
     if not name or reveal(text) != text:
