@@ -68,6 +68,7 @@ async def test_a_mistake_in_an_included_file_has_the_place_in_that_file(
     write(bundles / "mine.yaml", f"bundle: {{name: mine}}\nincludes: [./part.yaml]\n{COMPLETE}")
     found = await findings(tmp_path)
     assert places(found) == [("warning", "part.yaml", 1), ("error", "part.yaml", 4)]
+    assert "config: {<setting>: <value>}" in found[1].remedy
     preview = await Workspace.open(tmp_path).preview("mine")
     assert (preview.state, preview.error_line) == ("invalid", 4)
     assert preview.error_path == bundles / "part.yaml"

@@ -20,7 +20,12 @@ _FORMATS = {
 
 
 def correct_format(keys: Keys) -> str:
-    """Return how the section is written that a path of keys leads into, as a remedy."""
+    """Return how the section, or the config, is written that a path of keys leads into.
+
+    It is a remedy.
+    """
+    if "config" in keys[1:]:
+        return "Correct format: config: {<setting>: <value>}"
     return f"Correct format: {_FORMATS.get(str(keys[0]) if keys else 'bundle', '')}"
 
 
