@@ -70,8 +70,7 @@ async def test_a_mistake_in_an_included_file_has_the_place_in_that_file(
     assert places(found) == [("warning", "part.yaml", 1), ("error", "part.yaml", 4)]
     assert "config: {<setting>: <value>}" in found[1].remedy
     preview = await Workspace.open(tmp_path).preview("mine")
-    assert (preview.state, preview.error_line) == ("invalid", 4)
-    assert preview.error_path == bundles / "part.yaml"
+    assert (preview.error_path, preview.error_line) == (bundles / "part.yaml", 4)
 
 
 async def test_a_file_of_context_that_is_not_there_has_the_line_it_is_named_on(

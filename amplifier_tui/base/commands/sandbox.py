@@ -1,8 +1,8 @@
 """Starting a command so that it can touch little.
 
 With bubblewrap on Linux and ``sandbox-exec`` on macOS. The command sees the whole disk read-only,
-but for its workspace and a scratch folder; no other processes, no secrets, and no network unless it
-is granted.
+but for its workspace and a scratch folder; no other processes, no secrets, no keyrings, and no
+network unless it is granted.
 """
 
 import errno
@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.calls import filtered
 from amplifier_tui.base.commands.programs import find_program
 from amplifier_tui.base.lazy.dataclass import dataclass
 
@@ -84,11 +85,12 @@ class Sandbox:
             folder: Where it starts.
 
         Raises:
-            FileNotFoundError: What makes the sandbox is gone.
+            OSError: What makes the sandbox is gone, or memory is.
         """
         if sys.platform == "darwin":
             return [_program("sandbox-exec"), "-p", self.profile(), *command]
-        return [_program("bwrap"), *self._options(), "--chdir", str(folder), "--", *command]
+        options = [*self._options(), "--chdir", str(folder), "--", *command]
+        return filtered(_program("bwrap"), options)
 
     def _options(self) -> Iterator[str]:
         yield from (*_APART, *(() if self.network else ("--unshare-net",)), *_DISK)
@@ -239,7 +241,7 @@ def sandbox_problem() -> str:
         return "bubblewrap is not installed; install the package `bubblewrap`"
     try:
         tried = subprocess.run(
-            [_program("bwrap"), *_APART, "--unshare-net", *_DISK, "--", "true"],
+            filtered(_program("bwrap"), [*_APART, "--unshare-net", *_DISK, "--", "true"]),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PROBE_SECONDS,
