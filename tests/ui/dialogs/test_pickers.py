@@ -138,6 +138,21 @@ async def test_escape_clears_the_filter_of_the_themes_first_as_its_key_says() ->
         assert drive.app.theme == DEFAULT_THEME
 
 
+async def test_home_and_end_go_through_the_list_while_nothing_is_typed() -> None:
+    async with running() as drive:
+        await drive.press("ctrl+x", "h")
+        picker = await drive.dialog(ThemePicker)
+        await drive.press("end")
+        rows = picker.rows.rows
+        assert len(rows) > 3 and picker.rows.row is rows[-1]
+        await drive.press("home")
+        assert picker.rows.row is rows[0]
+        await drive.write("mi")
+        await drive.press("home")
+        await drive.write("x")
+        assert picker.query_text == "xmi"
+
+
 async def test_the_old_theme_is_back_where_nothing_matches_and_after_ctrl_c() -> None:
     async with running() as drive:
         await drive.press("ctrl+x", "h")

@@ -9,8 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Input, Static
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
 from amplifier_tui.ui.dialogs.parts.row_about import RowText
@@ -30,6 +32,12 @@ _LEAST: Final = 3
 class _Filter(TextField):
     """The field above a list; what it says while it is empty ends in a mark where it is cut."""
 
+    @dataclass
+    class Edge(Message):
+        """The first (-1) or last (1) row of the list is wanted."""
+
+        direction: int
+
     def __init__(self, query: str, hint: str) -> None:
         super().__init__(query, id="filter", placeholder=hint)
         self._whole = hint
@@ -37,6 +45,20 @@ class _Filter(TextField):
     def on_resize(self) -> None:
         """Say what fits."""
         self.placeholder = fit(self._whole, self.content_size.width)
+
+    def action_home(self, select: bool = False) -> None:
+        """Go to where the text begins; while there is none, to the first row of the list."""
+        if self.value:
+            super().action_home(select)
+        else:
+            self.post_message(self.Edge(-1))
+
+    def action_end(self, select: bool = False) -> None:
+        """Go to where the text ends; while there is none, to the last row of the list."""
+        if self.value:
+            super().action_end(select)
+        else:
+            self.post_message(self.Edge(1))
 
 
 class Picker(Sheet[str]):
@@ -199,6 +221,11 @@ class Picker(Sheet[str]):
     async def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         await self.run_action("choose")
+
+    @on(_Filter.Edge)
+    def _edge_wanted(self, event: _Filter.Edge) -> None:
+        event.stop()
+        self.action_move(event.direction * len(self.rows.rows))
 
     @on(PickList.Highlighted)
     def _cursor_moved(self, event: PickList.Highlighted) -> None:
