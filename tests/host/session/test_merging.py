@@ -157,11 +157,11 @@ Step = Callable[[Path, Path], object]
         ),
         (
             lambda _, root: (root / "docs/one.txt").write_text("x"),
-            "Commit or discard first: docs/one.txt is not committed in .*site",
+            "Commit, stash or discard first: docs/one.txt is not committed in .*site",
         ),
         (
             lambda _, root: git(root, "rm", "-q", "docs/one.txt"),
-            "Commit or discard first: docs/one.txt is not committed in .*site",
+            "Commit, stash or discard first: docs/one.txt is not committed in .*site",
         ),
         (lambda _, root: git(root, "switch", "-q", "--detach"), "No branch is checked out in"),
         (lambda _, root: (root / "one.txt").write_text("mine"), "untracked .* overwritten"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.session.places.merging import merge_worktree
+from amplifier_tui.host.session.places.merging import merge_worktree, worktree_diff
 from amplifier_tui.host.session.places.worktrees import (
     WorktreeError,
     find_worktree,
@@ -46,7 +46,7 @@ def test_one_that_is_still_there_is_found_by_its_name(repository: Path) -> None:
     assert found.cwd == str(Path(made.path) / "docs")
     assert make_worktree(Path(made.path), "fix").path == made.path
     git(Path(made.path), "switch", "-qc", "another")
-    with pytest.raises(WorktreeError, match="is there already: choose another name"):
+    with pytest.raises(WorktreeError, match="is on the branch another, not on amplifier/fix"):
         make_worktree(repository, "fix")
 
 
@@ -119,6 +119,28 @@ def test_work_in_it_keeps_it(repository: Path, doing: str, work: str) -> None:
     with pytest.raises(WorktreeError, match=f"has {work}: it stays"):
         remove_worktree(path)
     assert path.exists() and "amplifier/fix" in git(repository, "branch")
+
+
+@pytest.mark.parametrize(
+    ("leaving", "now"),
+    [
+        (("switch", "-q", "-c", "mine"), "the branch mine"),
+        (("checkout", "-q", "--detach"), "no branch"),
+    ],
+)
+def test_a_worktree_that_left_its_branch_is_told_how_to_come_back_to_it(
+    repository: Path, leaving: tuple[str, ...], now: str
+) -> None:
+    path = Path(make_worktree(repository, "fix").path)
+    commit(path)
+    git(path, *leaving)
+    said = f"site-fix is on {now}, not on amplifier/fix, .* git switch amplifier/fix$"
+    for act in (worktree_diff, merge_worktree, remove_worktree):
+        with pytest.raises(WorktreeError, match=said):
+            act(path)
+    with pytest.raises(WorktreeError, match=said):
+        make_worktree(repository, "fix")
+    assert path.exists()
 
 
 def test_what_is_no_worktree_made_here_is_never_removed(repository: Path, tmp_path: Path) -> None:

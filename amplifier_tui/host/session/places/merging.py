@@ -112,7 +112,7 @@ def merge_worktree(folder: Path) -> WorktreeMerge:
     into = ask_git(original, "symbolic-ref", "--quiet", "--short", "HEAD")
     if not into:
         raise WorktreeError(f"No branch is checked out in {original}: git switch to one first")
-    _refuse_uncommitted("Commit or discard first", original, *_IN_THE_WAY)
+    _refuse_uncommitted("Commit, stash or discard first", original, *_IN_THE_WAY)
     ours, theirs = _commit(original), _commit(Path(card.path))
     commits = ask_git(original, "rev-list", "--count", theirs, "--not", ours)
     if commits is None:

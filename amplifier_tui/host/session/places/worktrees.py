@@ -59,7 +59,10 @@ def make_worktree(folder: Path, name: str, bundle: Path | None = None) -> Worktr
         raise WorktreeError("A worktree needs a name of letters or digits")
     original = place.main or place.top
     branch, path = WORKTREE_PREFIX + name, original.with_name(f"{original.name}-{name}")
-    found = main_checkout(path) == original and _branch_in(path) == branch
+    there = main_checkout(path) == original
+    found = there and _branch_in(path) == branch
+    if there and not found:
+        _refuse_left(place_of(path), _branch_in(path))
     if not found:
         _make(folder, place, branch, path, bundle)
     inside = path / folder.resolve().relative_to(place.top)
@@ -109,6 +112,7 @@ def find_worktree(folder: Path) -> WorktreeCard:
     place = place_of(folder)
     branch = _branch_in(folder)
     if place.private == place.common or not branch.startswith(WORKTREE_PREFIX):
+        _refuse_left(place, branch)
         raise WorktreeError(
             "This session works in no worktree of its own: /worktree NAME makes or opens one"
         )
@@ -186,6 +190,28 @@ def refuse_filters(folder: Path) -> None:
         raise WorktreeError(
             "The repository's own configuration names filters, which are programs that git would"
             " run: use git worktree yourself"
+        )
+
+
+def _refuse_left(place: CheckoutPlace, branch: str) -> None:
+    """Refuse a worktree that is no longer on the branch it was made for.
+
+    Raises:
+        WorktreeError: That branch is there, and the folder is called after it.
+    """
+    if place.private == place.common or place.main is None:
+        return
+    # `make_worktree` calls the folder so.
+    beside, name = place.main.with_name(f"{place.main.name}-"), place.top.name
+    if place.top.parent != beside.parent or not name.startswith(beside.name):
+        return
+    made_for = WORKTREE_PREFIX + name.removeprefix(beside.name)
+    there = ("rev-parse", "--verify", "--quiet", f"refs/heads/{made_for}")
+    if git_output_now(place.top, *there) is not None:
+        now = f"the branch {one_line(branch, MOST_SAID)}" if branch else "no branch"
+        raise WorktreeError(
+            f"{place.top} is on {now}, not on {made_for}, which it was made for: finish what git is"
+            f" in the middle of there, if anything, then git switch {made_for}"
         )
 
 
