@@ -23,6 +23,13 @@ from amplifier_tui.base.secrets import (
 )
 
 REDACTED: Final = "[REDACTED]"
+_MARK: Final = REDACTED.removesuffix("]")
+"""Modules may add a kind: `[REDACTED:PII]`."""
+
+
+def hides_more(text: str, changed: str) -> bool:
+    """Whether a text that was changed has more marks in place of secrets than before."""
+    return changed.count(_MARK) > text.count(_MARK)
 
 
 class Redactor:

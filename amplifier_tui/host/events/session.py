@@ -199,6 +199,11 @@ class Failed(HostEvent):
     detail: str = ""
 
 
+_OF_CONVERSATION: Final = frozenset(
+    ("prompt", "secrets", "mentions", "jobs", "sandbox", "hooks-checkpoint")
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice(HostEvent):
     """One line for the status bar and the notice history.
@@ -207,6 +212,7 @@ class Notice(HostEvent):
         until: What makes it untrue before its time is over: the session is `opened`, an `answer`
             comes, it is `compacted`, there is another `limit`, or the user is `asked` something.
         module: The module whose code is wrong; empty where it says nothing of that.
+        detail: What it opens as, where it stays in the conversation.
     """
 
     level: Level
@@ -214,6 +220,7 @@ class Notice(HostEvent):
     source: str = ""
     until: NoticeEnd = ""
     module: str = ""
+    detail: str = ""
 
     @property
     def ends_compaction(self) -> bool:
@@ -225,7 +232,7 @@ class Notice(HostEvent):
         """Whether it stays: what became of something in the prompt above it, a job or a file, and
         what can't be taken back.
         """
-        return self.source in ("secrets", "mentions", "jobs", "sandbox", "hooks-checkpoint")
+        return self.source in _OF_CONVERSATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

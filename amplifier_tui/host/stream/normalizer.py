@@ -36,10 +36,12 @@ from amplifier_tui.host.stream.handler_failures import HandlerFailures
 from amplifier_tui.host.stream.lanes import Lanes
 from amplifier_tui.host.stream.notices import DECLINED, ENDS, LINES, line_of, retry_facts
 from amplifier_tui.host.stream.results import (
+    data_after,
     is_todo_tool,
+    module_that,
+    prompt_change,
     read_plan,
     result_of,
-    with_changed_result,
 )
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.tools import Tools
@@ -154,11 +156,13 @@ class Normalizer:
             if is_aside() and trace.event.startswith(_WORDS):
                 route = None
             if route is not None:
-                route(lane, _data_after(trace))
+                route(lane, data_after(trace))
             if trace.event == "tool:pre":
                 self._tool_pre(lane, trace)
             elif trace.event == "tool:post":
                 self._tool_post(lane, trace)
+            elif trace.event == "prompt:submit":
+                self._prompt_submitted(lane, trace)
             elif trace.event == "provider:request" and lane == MAIN_LANE and not is_aside():
                 # Not every orchestrator says it at the end.
                 denied = trace.result.action == "deny"
@@ -359,26 +363,33 @@ class Normalizer:
             )
         )
 
+    def _prompt_submitted(self, lane: str, trace: HookTrace) -> None:
+        # The user's row has his own words.
+        module = module_that("modify", trace)
+        if module and (change := prompt_change(trace)):
+            text = f"Hook {module} changed the prompt: the model reads other words"
+            self._sender.notice("info", text, "prompt", lane, detail=change)
+
     def _tool_pre(self, lane: str, trace: HookTrace) -> None:
-        data = _data_after(trace)
+        data = data_after(trace)
         changed = any(data.get(name) != trace.data.get(name) for name in _CALL)
-        self.tools.pre(lane, data, _by(trace, "modify") if changed else "")
+        self.tools.pre(lane, data, module_that("modify", trace) if changed else "")
         if trace.result.action == "deny":
             # Not every orchestrator says so; the row of the result then ends the call.
             reason = trace.result.reason or ""
-            self.tools.refused(lane, trace.data, reason, _by(trace, "deny"))
+            self.tools.refused(lane, trace.data, reason, module_that("deny", trace))
 
     def _tool_post(self, lane: str, trace: HookTrace) -> None:
         # A hook may leave out what it does not change.
-        data, given = {**trace.data, **_data_after(trace)}, result_of(trace.data)
+        data, given = {**trace.data, **data_after(trace)}, result_of(trace.data)
         if trace.result.action == "deny":
             reason = trace.result.reason or _NO_REASON
-            self.tools.withheld(lane, data, reason, _by(trace, "deny"))
+            self.tools.withheld(lane, data, reason, module_that("deny", trace))
         elif result_of(data) is None and given is not None:
-            self.tools.withheld(lane, data, NOTHING_LEFT, _by(trace, "modify"))
+            self.tools.withheld(lane, data, NOTHING_LEFT, module_that("modify", trace))
         else:
             changed = result_of(data) != given
-            self.tools.post(lane, data, _by(trace, "modify") if changed else "")
+            self.tools.post(lane, data, module_that("modify", trace) if changed else "")
         if lane == MAIN_LANE and is_todo_tool(str(data.get("tool_name") or "")):
             items = read_plan(data.get("tool_input"), result_of(data))
             if items is not None:
@@ -426,21 +437,6 @@ class Normalizer:
                 str(data.get("instance_id") or ""),
                 str(data.get("error") or ""),
             )
-
-
-def _by(trace: HookTrace, verdict: str) -> str:
-    """Return the last module whose hook gave a verdict; the program's own hooks are of none."""
-    modules = [each.module for each in trace.handlers if each.verdict == verdict]
-    return next(filter(None, reversed(modules)), "")
-
-
-def _data_after(trace: HookTrace) -> Data:
-    """Return the data as the handlers left it."""
-    after = trace.result.data
-    kept = trace.result.action in ("continue", "ask_user", "inject_context")
-    if not kept or after is None:
-        return trace.data
-    return with_changed_result(trace.data, after) if trace.event == "tool:post" else after
 
 
 def _number(data: Data, key: str) -> int:

@@ -8,6 +8,10 @@ from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.text import shortened
 from amplifier_tui.host.events import TodoItem
 from amplifier_tui.host.messages import text_of
+from amplifier_tui.host.redaction import hides_more
+from amplifier_tui.host.stream.diffs import unified
+from amplifier_tui.kernel.hooks import HookTrace
+from amplifier_tui.kernel.hooks.results import prompt_left
 from amplifier_tui.kernel.models.tool_result import IMAGE_OMITTED
 
 OUTPUT_LIMIT: Final = 64 * 1024
@@ -179,3 +183,31 @@ def _status(value: Any) -> Literal["pending", "in_progress", "completed"]:
     if value is True or word in _DONE:
         return "completed"
     return "in_progress" if word in _RUNNING else "pending"
+
+
+def data_after(trace: HookTrace) -> Mapping[str, Any]:
+    """Return the data of an emit as the handlers left it."""
+    after = trace.result.data
+    kept = trace.result.action in ("continue", "ask_user", "inject_context")
+    if not kept or after is None:
+        return trace.data
+    return with_changed_result(trace.data, after) if trace.event == "tool:post" else after
+
+
+def module_that(verdict: str, trace: HookTrace) -> str:
+    """Return the last module whose hook gave a verdict; the program's own hooks are of none."""
+    modules = [each.module for each in trace.handlers if each.verdict == verdict]
+    return next(filter(None, reversed(modules)), "")
+
+
+def prompt_change(trace: HookTrace) -> str:
+    """Return what hooks of modules made of a prompt, as a diff; empty where they left it.
+
+    That secrets are kept from the model is told on its own.
+    """
+    before = prompt_left("", trace.data)
+    after = prompt_left(before, data_after(trace))
+    told = trace.result.action == "deny" or hides_more(before, after)
+    # Without the names, and without the marks of ends that have no line end.
+    diff = "" if told else unified("", f"{before}\n", f"{after}\n")
+    return diff.partition("\n")[2].partition("\n")[2]

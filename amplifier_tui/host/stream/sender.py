@@ -84,10 +84,20 @@ class Sender:
         source: str = "host",
         lane: str = MAIN_LANE,
         until: NoticeEnd = "",
+        detail: str = "",
     ) -> None:
         """Show a line in the status bar; see `Notice`."""
-        text = self.redactor.text(text)
-        self.send(Notice(**self.stamp(lane), level=level, text=text, source=source, until=until))
+        text, detail = map(self.redactor.text, (text, detail))
+        self.send(
+            Notice(
+                **self.stamp(lane),
+                level=level,
+                text=text,
+                source=source,
+                until=until,
+                detail=detail,
+            )
+        )
 
     def delta(self, lane: str, block_id: str, text: str) -> None:
         """Send a piece of a block."""

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -96,6 +97,23 @@ def test_a_prompt_stays_as_it_is_where_a_hook_leaves_no_text_of_it_which_is_told
     (told,) = [e for e in driver.of(Notice) if e.source == "hook:hooks-answer"]
     assert told.level == "warning"
     assert 'action="modify" of prompt:submit leaves no text as `prompt` in `data`' in told.text
+
+
+def test_a_prompt_that_a_hook_changed_is_told_with_what_the_model_reads_and_after_resuming_too(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    answers = {"prompt:submit": [{"action": "modify", "data": {"prompt": "one\ntwo"}}]}
+    first = drive()
+    first.open(project.bundle(hooks=(("hooks-answer", answers),)))
+    assert first.turn("one").status == "success"
+    first.close()
+    later = drive()
+    later.open(resume="last")
+    for driver in (first, later):
+        (told,) = [e for e in driver.of(Notice) if e.source == "prompt"]
+        assert told.is_of_conversation and told.level == "info"
+        assert told.text == "Hook hooks-answer changed the prompt: the model reads other words"
+        assert told.detail.splitlines()[1:] == [" one", "+two"]
 
 
 @pytest.mark.parametrize("event", ["execution:start", "session:start", "content_block:end"])

@@ -56,7 +56,7 @@ def outline(entries: list[ConversationEntry]) -> list[str]:
             case ErrorEntry():
                 lines.append(f"error {entry.message}{' (retry)' if entry.retryable else ''}")
             case NoteEntry():
-                lines.append(f"note {entry.text}")
+                lines.append(f"note {entry.text}" + f": {entry.detail}" * bool(entry.detail))
             case WelcomeEntry():
                 lines.append(f"welcome {entry.bundle}")
     return lines
@@ -77,9 +77,10 @@ CASES: dict[str, tuple[list[HostEvent], list[str]]] = {
         [
             turn(),
             make(Notice, level="warning", text="A key goes to the model", source="secrets"),
+            make(Notice, level="info", text="A hook changed it", source="prompt", detail="+b"),
             make(Notice, level="warning", text="Something else", source="host"),
         ],
-        ["user fix it", "note A key goes to the model"],
+        ["user fix it", "note A key goes to the model", "note A hook changed it: +b"],
     ),
     "a block that never streamed appears whole": (
         [turn(), ended("b", "Hello")],

@@ -3,11 +3,11 @@
 from typing import Final
 
 from amplifier_tui.base.capabilities.prompt_redaction import CAPABILITY, RedactPrompt
+from amplifier_tui.host.redaction import hides_more
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 SOURCE: Final = "secrets"
-_MARK: Final = "[REDACTED"
 _KEPT: Final = "A secret in your prompt is kept from the model: it gets [REDACTED] in its place"
 _SENT: Final = (
     "{} goes to the model as it is; only here and on disk it is hidden. Revoke it if that was not "
@@ -34,7 +34,7 @@ class PromptSecrets:
 
     def left(self, text: str, changed: str) -> str:
         """Take note of what hooks made of the user's words; returns that."""
-        if changed.count(_MARK) > text.count(_MARK):
+        if hides_more(text, changed):
             self._sender.notice("info", _KEPT, SOURCE, self._lane)
         return changed
 

@@ -224,7 +224,8 @@ class ConversationState(Handlers):
         if event.is_of_conversation:
             # What it printed goes with the session.
             listed = event.source == "jobs" and event.level != "info" and not event.replayed
-            self._note(event.text + _PRINTED * listed, event.agent, event.level)
+            text = event.text + _PRINTED * listed
+            self._note(text, event.agent, event.level, event.detail)
 
     @on(events.ItemChosen)
     def _item_chosen(self, event: events.ItemChosen) -> None:
@@ -304,8 +305,10 @@ class ConversationState(Handlers):
             if not self._welcome.is_shown:
                 self._unready = self.failures.add(event)
 
-    def _note(self, text: str, agent: str = MAIN_LANE, level: events.Level = "info") -> None:
-        self.list.add(NoteEntry(key="note", agent=agent, text=text, level=level))
+    def _note(
+        self, text: str, agent: str = MAIN_LANE, level: events.Level = "info", detail: str = ""
+    ) -> None:
+        self.list.add(NoteEntry(key="note", agent=agent, text=text, level=level, detail=detail))
 
     @on(events.SessionOpened)
     def _session_opened(self, event: events.SessionOpened) -> None:
