@@ -35,6 +35,7 @@ from amplifier_tui.host.events import (
     OpeningReported,
 )
 from amplifier_tui.host.session.modules.by_hand import mounted_before
+from amplifier_tui.host.session.modules.context_waits import tell_waits
 from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_into_plan
 from amplifier_tui.host.session.modules.mount_state import MountState
 from amplifier_tui.host.session.modules.remedies import remedy_for
@@ -149,6 +150,8 @@ class ObservingLoader(ModuleLoader):
             except BaseException as error:
                 self._fail(planned, error, coordinator.asked_capabilities)
                 raise
+            if planned.kind == "context" and not built_in:
+                tell_waits(coordinator.get("context"), planned.module_id, self._sender)
             seconds, after = perf_counter() - began, MountState(coordinator)
             mistakes = () if built_in else await _mistaken(coordinator, before, after)
             self._mounted(planned, before, after, seconds, built_in, mistakes)
