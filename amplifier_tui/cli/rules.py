@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from amplifier_tui.host.events import Mode
     from amplifier_tui.host.gate.modes import Verdict
     from amplifier_tui.host.gate.rules.file import RuleProblem
+    from amplifier_tui.host.gate.rules.text import Rule
 
 _SHOWN = 10
 _OF_BUNDLES = (
@@ -131,6 +132,8 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
         click.echo(f"Warning: it is about no file: {why}. The rule is kept as it is.", err=True)
     elif wide := parsed.in_every_folder:
         click.echo(f"It is about the top folder alone; {wide} is about every folder.", err=True)
+    if why := _only_a_yes(parsed):
+        click.echo(f"In this folder it is asked about all the same: {why}.", err=True)
 
 
 @rules.command(short_help="Remove a rule.")
@@ -251,6 +254,22 @@ def _by(card: AuditCard) -> str:
     """Return what decided, and which one of them: `mode auto`, `hook hooks-approval`."""
     names = {"rule": card.rule, "mode": card.mode, "hook": card.asker}
     return f"{card.by} {names.get(card.by, '')}".rstrip()
+
+
+def _only_a_yes(rule: Rule) -> str:
+    """Return why a rule does not let its commands go in this folder, whatever they are about."""
+    from amplifier_tui.base.commands.sandbox import sandbox_problem
+    from amplifier_tui.base.tool_names import COMMAND_TOOLS
+    from amplifier_tui.host.gate.gate import Gate
+    from amplifier_tui.host.gate.rules.book import RuleBook
+    from amplifier_tui.host.gate.verdicts.lent.of_workspace import ONLY_A_YES
+
+    if rule.verdict != "allow" or rule.tool not in COMMAND_TOOLS:
+        return ""
+    line = {"command": rule.inside.replace("*", "x")}
+    gate = Gate(Path.cwd().resolve(), lambda: RuleBook([rule]), "ask", sandbox=sandbox_problem)
+    decision = gate.decide(rule.tool, line, confines=True)
+    return decision.reason if decision.reason.endswith(ONLY_A_YES) else ""
 
 
 def _print(found: CallExplanation) -> None:

@@ -1,4 +1,5 @@
 import json
+import os
 import re
 from pathlib import Path
 
@@ -172,6 +173,23 @@ def test_a_rule_about_names_in_the_top_folder_alone_says_so_and_names_the_wider_
     for rule in ("write(**/*.lock)", "write(src/*.py)", "write(**)", "write(../*.py)", "web(*.x)"):
         assert said(capsys, "add", rule) == f"allow {rule}\n{EVERYWHERE}"
     assert "in the top folder; write(**/*.lock)" in said(capsys, "list")
+
+
+@pytest.mark.parametrize("rule", ["bash(pip install *)", "bash(pip install -r dev.txt)"])
+def test_a_rule_for_an_installer_of_the_projects_environment_says_that_it_asks_all_the_same(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    monkeypatch.setattr(sandbox, "sandbox_problem", lambda: "")
+    (project / ".venv/bin").mkdir(parents=True)
+    (project / ".venv/bin/pip").write_text("#!/bin/sh\n")
+    (project / ".venv/bin/pip").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{project}/.venv/bin:{os.environ['PATH']}")
+    told = said(capsys, "add", rule)
+    assert "In this folder it is asked about all the same: `pip install" in told
+    assert ".venv/bin/pip, a file of the workspace, which the agent can change" in told
+    monkeypatch.setattr(sandbox, "sandbox_problem", lambda: "there is none")
+    assert "all the same" not in said(capsys, "add", rule)
+    assert "all the same" not in said(capsys, "add", "bash(ls *)")
 
 
 def test_what_happens_to_a_call_may_stand_before_the_rule_as_on_the_screen(

@@ -14,7 +14,7 @@ from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.text import parse_rule
 
 PIP = "pip install requests"
-NEEDS = "the network that `{}` needs would be there for {}"
+NEEDS = "`{}` would give the network to {}, which the agent can change: that takes a yes each time"
 
 
 def program(place: Path, text: str = "#!/bin/sh\n") -> Path:

@@ -21,6 +21,7 @@ from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import resolved
 from amplifier_tui.host.gate.rules.matching import Part
 
+ONLY_A_YES: Final = ", which the agent can change: that takes a yes each time"
 _MOST_TEXT: Final = 80
 _MOST_FILES: Final = 20
 _MOST_BYTES: Final = 2_000_000
@@ -47,9 +48,7 @@ def run_from_workspace(parts: Iterable[Part]) -> str:
         runs = () if part.command is None else programs_of(part.command)
         for run, here in product(runs, part.folders):
             if said := _said(run, here):
-                return (
-                    f"the network that `{part.text[:_MOST_TEXT]}` needs would be there for {said}"
-                )
+                return f"`{part.text[:_MOST_TEXT]}` would give the network to {said}{ONLY_A_YES}"
     return ""
 
 
