@@ -122,6 +122,16 @@ def test_what_would_do_more_than_read_is_refused_where_only_reading_is_allowed(
         assert f"Refused: {what}: plan mode: " in said and "--approve none only reads" in said
 
 
+def test_a_call_that_writes_what_is_there_already_is_named_without_its_arguments(
+    project: Project, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (project.folder / "made.txt").write_text("made")
+    name = project.bundle(script=calling(WRITE), tools=("tool-filesystem",))
+    result, said = run_bundle(name, capfd, "--approve", "none")
+    what = "write_file wants to overwrite made.txt with what it holds already"
+    assert result["refused"] == [what] and f"Refused: {what}: " in said
+
+
 def test_what_a_mode_or_rule_of_the_user_denies_is_part_of_a_run_that_gets_done(
     project: Project, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -378,7 +378,7 @@ class Headless:
 
     def _decide(self, request: ApprovalRequested) -> None:
         allow = self._speaker.ask(request, self._is_stopping)
-        what = f"{one_line(request.action)} {one_line(request.payload)}".rstrip()
+        what = request.wanted
         nobody = _NOBODY
         if not request.tool or (request.scopes == ("once",) and not request.near):
             # No rule would do: one that is written down speaks of tools.

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from amplifier_tui.base.capabilities.questions import Question, QuestionsOutcome
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, spent_of
+from amplifier_tui.base.tool_names import FILE_TOOLS
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
     AnsweredBy,
@@ -280,6 +281,13 @@ class SteerApplied(HostEvent):
     text: str
 
 
+def wanted_of(tool: str, action: str, payload: str, payload_kind: str) -> str:
+    """Return what a call wants on one line; the arguments are those of an `ApprovalRequested`."""
+    # The sentence names the files of such a tool; the rest of the JSON is what is in them.
+    said = payload_kind == "json" and tool in FILE_TOOLS
+    return f"{one_line(action)} {'' if said else one_line(payload)}".rstrip()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequested(HostEvent):
     """A tool call or hook waits for the user.
@@ -348,6 +356,11 @@ class ApprovalRequested(HostEvent):
     kept_in: str = ""
     editable: bool = False
     began: float = 0.0
+
+    @property
+    def wanted(self) -> str:
+        """What is asked about, on one line: the sentence, and the payload where it says more."""
+        return wanted_of(self.tool, self.action, self.payload, self.payload_kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.commands.programs import keep_out
 from amplifier_tui.base.commands.sandbox import sandbox_problem
-from amplifier_tui.base.text import one_line
 from amplifier_tui.base.tool_names import in_brackets, is_known_tool
 from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
 from amplifier_tui.foundation.settings.settings import SettingsProblem
@@ -26,6 +25,7 @@ from amplifier_tui.host.events import (
     ModeChanged,
     Scope,
 )
+from amplifier_tui.host.events.turn import wanted_of
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.gate.calls.guarded import Execute, run_tool
@@ -312,7 +312,8 @@ class Gating:
         answer = ApprovalAnswer(outcome, by, decision.reason)
         self.approvals.judged_anew(question)
         described = decision.description
-        wanted = "" if allowed else one_line(f"{described.action} {described.payload}")
+        action, payload = described.action, described.payload
+        said = wanted_of(question.tool, action, payload, described.payload_kind)
         self.approvals.record.note(
             question,
             answer,
@@ -320,7 +321,7 @@ class Gating:
             scope=decision.scope if decision.rule else "once",
             rule=decision.rule,
             mode=decision.mode if by == "mode" else None,
-            wanted=wanted,
+            wanted="" if allowed else said,
         )
 
     def _keep(self, rules: tuple[Rule, ...], scope: Scope) -> None:

@@ -138,4 +138,5 @@ def test_a_call_shows_its_object_while_the_model_writes_it() -> None:
 def test_a_call_that_the_model_has_written_says_when_it_waits_for_others() -> None:
     entry = tool(tool="read_file", arguments={"path": "a"}, preparing=True, written=9.5)
     assert row(entry, now=10.0).rstrip() == "    ◐ read    a"
-    assert row(entry, now=11.0).endswith("waits its turn")
+    waiting = row(entry, now=11.0)
+    assert waiting.startswith("    ○ read    a") and waiting.endswith("waits its turn")

@@ -44,6 +44,7 @@ _GLYPHS: dict[ToolState, Span] = {
     "denied": Span("✗", "warning"),
     "interrupted": Span("✗", "muted"),
 }
+_NOT_BEGUN = Span("○", "muted")
 _WORDS: dict[ToolState, Span] = {
     "waiting": Span("waiting for you", "warning"),
     "denied": Span("denied", "warning"),
@@ -73,7 +74,9 @@ def tool_line(entry: ToolEntry, scene: Scene) -> StyledLine:
     verb_width = scene.column.body - 2
     verb = words.verb.ljust(verb_width) if len(words.verb) < verb_width else f"{words.verb} "
     glyph = _GLYPHS[entry.state]
-    if entry.state == "running" and scene.spinner:
+    if _waits_its_turn(entry, scene):
+        glyph = _NOT_BEGUN
+    elif entry.state == "running" and scene.spinner:
         glyph = glyph._replace(text=scene.spinner)
     left = [glyph, Span(" "), Span(verb), *words.parts, *_remarks(entry)]
     path = 3 if words.is_path else None
@@ -206,14 +209,21 @@ def _data(entry: ToolEntry, scene: Scene) -> Span:
         return word
     if entry.state == "running" and entry.held_by:
         return Span(f"waiting for hook {one_line(entry.held_by, _HOOK)}", "warning")
+    if _waits_its_turn(entry, scene):
+        return Span("waits its turn", "muted")
     if entry.state == "running" and entry.preparing and entry.written:
-        # Each call waits for a moment; it is worth a word where others of its answer come first.
-        return Span("waits its turn" if scene.now - entry.written >= 1 else "", "muted")
+        return Span("")
     if entry.state == "running":
         seconds = scene.now - entry.started if entry.started else 0.0
         return Span(elapsed(seconds) if seconds >= 1 else "", "muted")
     took = duration(entry.duration_ms or 0)
     return Span(" · ".join(filter(None, (_came_to(entry), took))), "muted")
+
+
+def _waits_its_turn(entry: ToolEntry, scene: Scene) -> bool:
+    """Whether other calls of its answer come before it; each waits for a moment."""
+    waits = entry.state == "running" and entry.preparing and not entry.held_by
+    return waits and entry.written > 0 and scene.now - entry.written >= 1
 
 
 def _came_to(entry: ToolEntry) -> str:
