@@ -14,9 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from amplifier_tui.base.git import names_programs
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.repositories.places import shows_another
 from amplifier_tui.base.text import one_line
 from amplifier_tui.base.tool_names import READ_TOOLS, WEB_TOOLS
 from amplifier_tui.host.events import Mode, Scope
@@ -38,11 +36,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ANOTHER: Final = "git may show another repository, or run what one names"
-_NAMES: Final = "git may run what `{}` of the repository names"
-_OWN_PROGRAM: Final = "{}, a file of the workspace, is run outside of a sandbox"
-_OF_OTHERS: Final = "git works with a repository that anybody may have made, and runs what it names"
-_NOT_SURE: Final = "it is not sure in which folder git works"
 _MOST_PATHS: Final = 50
 _MOST_TEXT: Final = 80
 
@@ -273,58 +266,21 @@ class Gate:
             logger.exception("The files of a call of %s could not be looked at", tool)
 
     def _may_do_more(self, description: Description, confines: bool) -> str:
-        """Say whether git would show another repository than that of the workspace.
+        """Say what a command that seems to only read may do besides; empty for nothing."""
+        from amplifier_tui.host.gate.verdicts.others import may_do_more
 
-        Or what else would run outside of a sandbox: a program of the workspace, or what a
-        repository's configuration names. Empty for none.
-        """
-        from amplifier_tui.base.shell.looks import git_folders, named
-        from amplifier_tui.host.gate.verdicts.lent.of_workspace import runs_own_program
-
-        if not (confines and not self.sandbox()) and (own := runs_own_program(description.parts)):
-            return _OWN_PROGRAM.format(own)
-        commands = [part.command for part in description.parts if part.command is not None]
-        called = [command for command in commands if command.words[:1] == ("git",)]
-        words = [command.words for command in called]
-        if not words:
-            return ""
-        heres = {here.folder for part in description.parts for here in part.folders}
-        moves = {git_folders(each.written[: named(each)[1]]) for each in called}
-        folders = {here.joinpath(*move) for here in heres for move in moves}
-        if any(shows_another(folder, self.workspace) for folder in folders):
-            return _ANOTHER
-        if confines and not self.sandbox():
-            return ""
-        moved = any(command.words[:1] in (("cd",), ("pushd",)) for command in commands)
-        elsewhere = moved or any("-C" in each for each in words)
-        if elsewhere:
-            return _ANOTHER
-        # Only a tool that confines runs what only reads in an environment for that.
-        setting = names_programs(Path(description.cwd), reading=confines)
-        return _NAMES.format(setting) if setting else ""
+        sandboxed = confines and not self.sandbox()
+        where = description.cwd, self.workspace
+        return may_do_more(description.parts, *where, confines=confines, sandboxed=sandboxed)
 
     def _of_others(self, description: Description, *, bare: bool) -> str:
-        """Why no rule lets a command of git through: what its repository has it run.
-
-        Args:
-            bare: It would run without a sandbox, by a rule made for no repository in particular.
-        """
+        """Why no rule lets a command of git through: what its repository has it run."""
         if description.payload_kind != "command" or "git" not in description.payload:
             return ""
-        from amplifier_tui.base.commands.git_lines.own import keeps_to_own, line_keeps_to_own
-        from amplifier_tui.base.shell import programs_of
+        from amplifier_tui.host.gate.verdicts.others import works_for_others
 
-        for part in description.parts:
-            for run in () if part.command is None else programs_of(part.command):
-                for here in part.folders if run.program == "git" else ():
-                    if not here.known:
-                        return _NOT_SURE
-                    if not keeps_to_own(run.arguments, here.folder, self.workspace):
-                        return _OF_OTHERS
-                    if bare and (setting := names_programs(here.folder)):
-                        return _NAMES.format(setting)
-        keeps = line_keeps_to_own(description.payload, Path(description.cwd), self.workspace)
-        return "" if keeps else _NOT_SURE if keeps is None else _OF_OTHERS
+        where = description.cwd, self.workspace
+        return works_for_others(description.payload, description.parts, *where, bare=bare)
 
     def _stale(self, description: Description) -> str:
         """Why a file would be written over that holds what the agent has not read."""
