@@ -15,7 +15,6 @@ from amplifier_tui.base.messages.tool_calls import in_background
 from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules._shared.client_text import load_unsaved
-from amplifier_tui.modules._shared.places import shown_path
 from amplifier_tui.modules._shared.session_paths import session_folder, state_place, working_dir
 from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules.hooks_checkpoint.calls import CheckpointSettings, command_of
@@ -28,6 +27,7 @@ from amplifier_tui.modules.hooks_checkpoint.going_back import (
     restore,
     returns,
     standing,
+    turn_described,
 )
 from amplifier_tui.modules.hooks_checkpoint.states import same, state
 from amplifier_tui.modules.hooks_checkpoint.store import ChangedTurn, CopyStore, inside
@@ -347,7 +347,7 @@ class Checkpoints:
         async with self._lock:
             store = await self._opened()
             stands = standing(store.turns)
-        return [_described(turn, stands, root) for turn in store.turns if not turn.back_to]
+        return [turn_described(turn, stands, root) for turn in store.turns if not turn.back_to]
 
     async def preview(self, id: str) -> dict[str, Any]:
         """Return what `restore` would do."""
@@ -419,32 +419,3 @@ def _is_prompt(message: Any) -> bool:
         return False
     metadata = message.get("metadata")
     return not (isinstance(metadata, Mapping) and metadata.get("source") == "hook")
-
-
-def _described(
-    turn: ChangedTurn, stands: Mapping[str, list[ChangedTurn]], root: Path
-) -> dict[str, Any]:
-    return {
-        "id": turn.id,
-        "turn": turn.number,
-        "prompt": turn.prompt,
-        "at": turn.at,
-        "unseen": turn.unseen,
-        "git": turn.stood is not None,
-        "files": [
-            {
-                "path": shown_path(entry.path, root),
-                "action": "changed" if entry.existed else "created",
-                "size": entry.size,
-                "skipped": entry.skipped,
-                "command": entry.command,
-            }
-            for path, entry in turn.files.items()
-            if entry.differs and turn in stands.get(path, ())
-        ],
-        "taken_back": [
-            shown_path(entry.path, root)
-            for path, entry in turn.files.items()
-            if turn not in stands.get(path, ())
-        ],
-    }

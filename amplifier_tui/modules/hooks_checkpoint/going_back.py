@@ -318,3 +318,33 @@ def described(file: FileReturn, root: Path) -> Mapping[str, Any]:
         "together": file.together,
         "note": file.note,
     }
+
+
+def turn_described(
+    turn: ChangedTurn, stands: Mapping[str, list[ChangedTurn]], root: Path
+) -> dict[str, Any]:
+    """Return a turn as `checkpoint.list` tells of it."""
+    return {
+        "id": turn.id,
+        "turn": turn.number,
+        "prompt": turn.prompt,
+        "at": turn.at,
+        "unseen": turn.unseen,
+        "git": turn.stood is not None,
+        "files": [
+            {
+                "path": shown_path(entry.path, root),
+                "action": "changed" if entry.existed else "created",
+                "size": entry.size,
+                "skipped": entry.skipped,
+                "command": entry.command,
+            }
+            for path, entry in turn.files.items()
+            if entry.differs and turn in stands.get(path, ())
+        ],
+        "taken_back": [
+            shown_path(entry.path, root)
+            for path, entry in turn.files.items()
+            if turn not in stands.get(path, ())
+        ],
+    }
