@@ -110,6 +110,8 @@ class Gate:
             neither a mode nor a rule lets anything through, not even reading, which one of them may
             deny; only what was answered since does.
         asked_by_hook: Rules of the bundle by which its hook asks; known with the other rules.
+        uncopied: Says why no copies are kept of what commands change; empty where they are. It may
+            take a moment.
         lent: Hooks of git that may have the network for as long as the session lasts.
     """
 
@@ -122,6 +124,7 @@ class Gate:
     unread: str = ""
     seen: SeenFiles = field(default_factory=SeenFiles)
     asked_by_hook: tuple[Rule, ...] = ()
+    uncopied: Callable[[], str] = lambda: ""
     lent: set[str] = field(default_factory=set)
     _book: RuleBook | None = None
     _loading: Lock = field(default_factory=Lock)
@@ -216,8 +219,8 @@ class Gate:
                 return decision("ask", lends.why, **asked)
             return by_rule(match, f"by the rule {match.rule}")
         unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
-        # Without a copy nothing brings it back; a mode that asks needs no further reason.
-        lost = _lost(description) if by_mode == "allow" else ""
+        # Without a copy nothing brings it back, and no rule of a bundle's makes up for that.
+        lost = self._lost(description) if by_mode == "allow" or mode == "edits" else ""
         if why := unread or self._unsigned(description) or lost:
             return decision("ask", why, **asked)
         match = None if strict or others else book.match(description.parts, planned=True)
@@ -281,6 +284,16 @@ class Gate:
 
         where = description.cwd, self.workspace
         return works_for_others(description.payload, description.parts, *where, bare=bare)
+
+    def _lost(self, description: Description) -> str:
+        """Why what a command takes away would not come back when the user goes back; else empty."""
+        if description.kind != "command":
+            return ""
+        from amplifier_tui.host.gate.verdicts.lost.ignored import deletes_ignored
+        from amplifier_tui.host.gate.verdicts.lost.unkept import takes_unkept
+
+        parts = description.parts
+        return deletes_ignored(parts) or takes_unkept(parts, self.uncopied)
 
     def _stale(self, description: Description) -> str:
         """Why a file would be written over that holds what the agent has not read."""
@@ -355,15 +368,6 @@ def _unread(description: Description, rule: Rule | None) -> str:
         part.command is not None and may_hide(part.command) for part in description.parts
     )
     return f"it {UNREADABLE}, and the rule {rule} may be about it" if hides else ""
-
-
-def _lost(description: Description) -> str:
-    """Why what a command deletes would not come back when the user goes back; else empty."""
-    if description.kind != "command":
-        return ""
-    from amplifier_tui.host.gate.verdicts.ignored import deletes_ignored
-
-    return deletes_ignored(description.parts)
 
 
 def _reads_for_rules(tool: str, description: Description) -> bool:

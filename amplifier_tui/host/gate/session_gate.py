@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amplifier_tui.host.gate.approvals.describe import Description
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,8 @@ ASKER: Final = "amplifier-tui"
 """Who asks where no hook does."""
 CAPABILITY: Final = "session.gate"
 """Modules that would ask by themselves leave it to whoever offers this."""
+UNCOPIED: Final = "checkpoint.uncopied"
+"""What keeps copies of files says by it, blocking, why there are none of what commands change."""
 _OPTIONS: Final = ("Allow", "Allow once", "Allow always", "Deny")
 _MOST_ASKING: Final = 100
 
@@ -110,6 +113,9 @@ class SessionGate:
         coordinator.hooks.conclude(events.TOOL_PRE, self._conclude, "gate")
         coordinator.hooks.note_denials(events.TOOL_PRE, self._denied_by_hook)
         coordinator.register_capability(CAPABILITY, self._gate)
+        if self._lane == MAIN_LANE:
+            # What agents change is kept with the rest.
+            self._gate.uncopied = partial(_uncopied, coordinator)
 
     def turn_over(self) -> None:
         """What was decided and not used in a turn does not count in the next."""
@@ -321,6 +327,12 @@ class SessionGate:
             return outside
         match = self._gate.book.match(described.parts)
         return outside if match is not None and match.verdict == "allow" else frozenset()
+
+
+def _uncopied(coordinator: ModuleCoordinator) -> str:
+    """Say why no copies are kept of what commands change; empty where they are, and for no hook."""
+    says: Callable[[], str] | None = coordinator.get_capability(UNCOPIED)
+    return says() if says is not None else ""
 
 
 async def _unbound(result: Any) -> Any:

@@ -34,6 +34,8 @@ Capabilities:
         were changed by another program, or perhaps; ``force``, True or a collection of paths,
         restores them all the same), ``failed`` (a mapping of path to reason), and ``id``: given to
         this function it undoes what was done; empty where nothing was.
+    ``checkpoint.uncopied``: function without arguments, to be called in a thread; returns why no
+        copies are kept of what commands change, empty where they are.
 
     Of an unknown id they raise ``KeyError``.
 
@@ -87,4 +89,5 @@ async def mount(
     coordinator.register_capability("checkpoint.preview", checkpoints.preview)
     coordinator.register_capability("checkpoint.content", checkpoints.content)
     coordinator.register_capability("checkpoint.restore", checkpoints.restore)
+    coordinator.register_capability("checkpoint.uncopied", checkpoints.uncopied)
     return cleanup.close

@@ -377,6 +377,12 @@ class Checkpoints:
                 raise OSError(entry.skipped)
             return None if entry.copy is None else await asyncio.to_thread(store.read, entry.copy)
 
+    def uncopied(self) -> str:
+        """Return why no copies are kept of what commands change; empty where they are. Blocking."""
+        if not self._settings.compare_commands:
+            return "hooks-checkpoint does not look at what commands change"
+        return WorkspaceFiles(self._workspace()).problem()
+
     async def restore(
         self,
         id: str,

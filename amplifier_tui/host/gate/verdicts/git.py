@@ -13,6 +13,7 @@ from amplifier_tui.host.events import Risk
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.verdicts.words import (
     DELETES,
+    LOSES,
     NETWORK,
     READS,
     REMOTE,
@@ -21,7 +22,6 @@ from amplifier_tui.host.gate.verdicts.words import (
     by_name,
 )
 
-_LOSES: Final = "throws changes away"
 _LOSES_SAVED: Final = "deletes saved work"
 _CUTS_OFF: Final = "cuts off the repository's history"
 _SETS: Final = "sets git's configuration"
@@ -31,7 +31,7 @@ _GIT: Final = by_name(
         ("medium", NETWORK, "fetch pull clone ls-remote fetch-pack request-pull instaweb"),
         ("high", NETWORK, "daemon"),
         ("high", DELETES, "clean rm"),
-        ("high", _LOSES, "restore"),
+        ("high", LOSES, "restore"),
         ("high", "rewrites history", "filter-branch filter-repo rebase"),
         ("medium", "drops unreachable objects", "gc prune"),
         ("medium", "changes git's configuration", "config"),
@@ -65,10 +65,10 @@ _BY_OPTION: Final[tuple[_Row, ...]] = (
         "overwrites or deletes on the remote",
         "f d force force-with-lease mirror delete prune",
     ),
-    ("reset", _LOSES, "hard merge"),
-    ("checkout", _LOSES, "f force ours theirs p patch"),
+    ("reset", LOSES, "hard merge"),
+    ("checkout", LOSES, "f force ours theirs p patch"),
     ("checkout", "overwrites a branch", "B"),
-    ("switch", _LOSES, "f force discard-changes"),
+    ("switch", LOSES, "f force discard-changes"),
     ("switch", "overwrites a branch", "C force-create"),
     ("branch", "deletes a branch", "D d delete"),
     ("branch", "overwrites a branch", "M C f force"),
@@ -105,7 +105,7 @@ def judge_git(arguments: tuple[str, ...]) -> Verdict:
     if subcommand == "push" and any(word.startswith(("+", ":")) for word in rest):
         return "high", ("overwrites or deletes on the remote",)
     if subcommand == "checkout" and _takes_files(rest, operands, flags):
-        return "high", (_LOSES,)
+        return "high", (LOSES,)
     if _drops_unreachable(subcommand, rest, flags):
         return "critical", (_LOSES_SAVED,)
     if subcommand in _FETCHING and given(

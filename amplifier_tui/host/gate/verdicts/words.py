@@ -10,6 +10,7 @@ Verdict = tuple[Risk, tuple[str, ...]]
 ONLY_READS: Final = "only reads"
 READS: Final[Verdict] = ("low", (ONLY_READS,))
 DELETES: Final = "deletes files"
+LOSES: Final = "throws changes away"
 NETWORK: Final = "network"
 INSTALLS: Final = "installs software"
 REMOTE: Final = "changes things outside this machine"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +16,9 @@ from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.rules.matching import Part
 from amplifier_tui.host.gate.verdicts.git import given
+from amplifier_tui.host.gate.verdicts.lost.taken import DELETERS, searched
 from amplifier_tui.host.gate.verdicts.sweeping import named_operands
 
-_DELETERS: Final = frozenset({"rm", "unlink", "shred"})
 _MOST_FOLDERS: Final = 20
 """Git is asked in each."""
 _MOST_TEXT: Final = 100
@@ -40,7 +40,7 @@ def deletes_ignored(parts: Iterable[Part]) -> str:
 def _ignored(run: ProgramRun, here: Whereabouts) -> str:
     """Return a file that a program would delete, and that git ignores."""
     names: list[str] = []
-    if run.program in _DELETERS:
+    if run.program in DELETERS:
         paths = _named(run, here)
     elif run.program == "find":
         paths, names = _found(run.arguments, here)
@@ -77,11 +77,10 @@ def _named(run: ProgramRun, here: Whereabouts) -> Iterator[Path]:
 def _found(words: Sequence[str], here: Whereabouts) -> tuple[Iterator[Path], list[str]]:
     """Return the folders in which `find` deletes, and the patterns it has for names."""
     programs = {word.rpartition("/")[2] for word in words}
-    if "-delete" not in words and programs.isdisjoint(_DELETERS):
+    if "-delete" not in words and programs.isdisjoint(DELETERS):
         return iter(()), []
-    first = next((at for at, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
-    names = [value for option, value in pairwise(words) if option in ("-name", "-iname")]
-    return _inside(words[:first] or (".",), here), names
+    folders, names = searched(words)
+    return _inside(folders, here), names
 
 
 def _cleaned(arguments: tuple[str, ...], here: Whereabouts) -> Iterator[Path]:

@@ -1,0 +1,1 @@
+"""What a command takes away that going back would not bring back."""
