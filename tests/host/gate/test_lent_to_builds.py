@@ -49,7 +49,7 @@ def test_what_builds_code_of_the_workspace_is_asked_about_each_time(
         assert decision.verdict == "ask" and decision.by_person
         said = line.rpartition("&& ")[2]
         assert decision.reason == (
-            f"`{said}` builds and runs this project's own code, with the network"
+            f"`{said}` builds a project of this disk and runs its code, with the network"
         )
     assert decided(line, gate_of(tmp_path, missing="none", line=line)).verdict == "allow"
 
@@ -107,7 +107,7 @@ def test_so_is_a_program_that_it_runs(tmp_path: Path, line: str) -> None:
             {"pyproject.toml": "tool.uv.find-links=['l']", "a/pyproject.toml": OWN},
             "`l` in pyproject",
         ),
-        ("uv tool install --with ./q x", {"q/setup.py": ""}, "own code"),
+        ("uv tool install --with ./q x", {"q/setup.py": ""}, "its code"),
         ("uv add --project ./q x", {}, "`--project`"),
         ("uv add git+file:///w@evil", {}, "`git+file:///w@evil`"),
         ("uv sync", {"pyproject.toml": OWN + "dependencies=['e @ file:///e']"}, "`e @ file:///e`"),
@@ -116,17 +116,17 @@ def test_so_is_a_program_that_it_runs(tmp_path: Path, line: str) -> None:
         ("uv sync", {"pyproject.toml": OWN + "[tool.uv.sources]\ne={path='../e'}"}, "`../e` in"),
         ("uv sync", {"pyproject.toml": OWN, "uv.lock": "source={directory='p'}"}, "`p` in uv.lock"),
         ("uv sync", {"pyproject.toml": OWN, "uv.lock": "source={registry='l'}"}, "`l` in uv.lock"),
-        ("poetry add x", {"pyproject.toml": POETRY, "x/setup.py": ""}, "own code"),
+        ("poetry add x", {"pyproject.toml": POETRY, "x/setup.py": ""}, "its code"),
         (
             "poetry add x",
             {"pyproject.toml": POETRY + "[tool.poetry.group.a.dependencies]\ne={path='e'}"},
             "`e` in pyproject.toml",
         ),
         ("pipx install --spec ./q q", {}, "`--spec`"),
-        ("pipx install ./q", {}, "own code"),
+        ("pipx install ./q", {}, "its code"),
         ("gem install evil", {"evil-1.gem": ""}, "`*.gem`"),
         ("gem install sub/evil.gem", {"sub/evil.gem": ""}, "`sub/evil.gem`"),
-        ("conda install ./e.conda", {"e.conda": ""}, "own code"),
+        ("conda install ./e.conda", {"e.conda": ""}, "its code"),
         ("conda install e -c ./channel", {"channel/x": ""}, "`./channel`"),
         ("conda install --file e.txt", {"e.txt": "file:///e.conda"}, "in e.txt"),
     ],

@@ -9,7 +9,7 @@ from amplifier_tui.host.gate.verdicts.lent.of_registry import is_address, is_of_
 from amplifier_tui.host.gate.verdicts.lent.package_scripts import nearest
 from amplifier_tui.kernel.mounting.packages.finding import parsed_toml
 
-BUILDS: Final = "builds and runs this project's own code"
+BUILDS: Final = "builds a project of this disk and runs its code"
 SETTINGS: Final = "pyproject.toml"
 _MOST_TEXT: Final = 80
 _OF_PROJECTS: Final = frozenset(
