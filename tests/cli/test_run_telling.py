@@ -21,6 +21,13 @@ def test_a_mode_that_nobody_gave_now_is_named_where_it_is_the_sessions(by: str) 
     assert bool(speaker.said) == (by == "session")
 
 
+def test_a_mode_is_named_once_where_no_copies_are_kept() -> None:
+    speaker = Speaker()
+    changed = events.ModeChanged(session_id=S, mode="edits", by="session")
+    follow(Client(changed, replace(changed, uncopied="too many files"), ended()), speaker)
+    assert len(speaker.said) == 1
+
+
 @pytest.mark.parametrize("of_project", [True, False])
 def test_a_bundle_of_the_project_that_hides_another_is_named(of_project: bool) -> None:
     speaker = Speaker()

@@ -332,6 +332,8 @@ class PlainSession:
             case ModeChanged():
                 if event.mode != self.mode:
                     self.say(f"Mode {event.mode}.")
+                    if event.mode == "auto" and event.uncopied:
+                        self.say(f"Commands can't be undone here: {event.uncopied}.")
                 self.mode = event.mode
             case ModelChanged():
                 before, self._model = self._model, event.model

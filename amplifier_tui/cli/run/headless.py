@@ -301,7 +301,7 @@ class Headless:
                 self._client.answer_trust(event.request_id, TrustDecision(unasked=True))
             case OpeningReported():
                 self._report(event)
-            case ModeChanged(by="session"):
+            case ModeChanged(by="session", uncopied=""):
                 self._speaker.say(
                     f"Mode {event.mode}, as the session was left; --mode sets another"
                 )

@@ -239,18 +239,23 @@ class Notice(HostEvent):
 class ModeChanged(HostEvent):
     """What goes through unasked from here on; sent when a session opens, too.
 
+    Once more where it turns out that no copies are kept of what commands change.
+
     Attributes:
         mode: The mode that is applied.
         by: Who set it: `user`, the name of a bundle, `session` where it is the one in which an
             opened session was left and not the settings' own, or empty for the default.
         sandbox: Why commands can't run in a sandbox; empty where they can.
         careful: Commands that only read are asked about as well.
+        uncopied: Why no copies are kept of what commands change; empty where they are, or that is
+            not known yet.
     """
 
     mode: Mode
     by: str = ""
     sandbox: str = ""
     careful: bool = False
+    uncopied: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,7 +93,7 @@ class Gating:
         scratch = is_scratch(workspace)
         self._sender = sender
         self._project = workspace if scratch else project
-        self._sandbox = ""
+        self._sandbox = self._uncopied = ""
         self._lost = ""
         """Why rules of the bundle or the session may be missing."""
         self._unkept: set[Rule] = set()
@@ -184,6 +184,9 @@ class Gating:
         # The screen comes first; a call that is judged sooner reads the rules itself.
         await asyncio.sleep(_RULES_AFTER)
         await asyncio.to_thread(lambda: self.gate.book)
+        self._uncopied = await asyncio.to_thread(self.gate.uncopied)
+        if self._uncopied:
+            self._send_mode()
 
     def _load(self) -> RuleBook:
         """Read the rules, in a thread."""
@@ -296,6 +299,7 @@ class Gating:
                 by=self._by,
                 sandbox=self._sandbox,
                 careful=gate.careful,
+                uncopied=self._uncopied,
             )
         )
 

@@ -38,7 +38,7 @@ class Facts(FieldSection):
         self.branch = ""
         self.earlier = 0
         self.mode: events.Mode = "ask"
-        self.sandbox = ""
+        self.sandbox = self.uncopied = ""
         self.resume_command = ""
         self.last_answer = ""
         self.held: events.SessionHeld | None = None
@@ -97,7 +97,7 @@ class Facts(FieldSection):
 
     @on(events.ModeChanged)
     def _mode_changed(self, event: events.ModeChanged) -> None:
-        self.mode, self.sandbox = event.mode, event.sandbox
+        assign(self, **told(event, "mode", "sandbox", "uncopied"))
 
     @on(events.ModelChanged)
     def _model_changed(self, event: events.ModelChanged) -> None:

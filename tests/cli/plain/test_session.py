@@ -116,6 +116,12 @@ def test_the_mode_is_said_as_it_is_when_a_session_opens_and_when_it_changes() ->
     assert about == [f"{bundle}.", "Mode edits.", "Mode ask.", f"{bundle}, mode ask."]
 
 
+def test_that_commands_can_not_be_undone_here_is_said_with_mode_auto() -> None:
+    modes = [make(ModeChanged, mode=mode, uncopied="too many files") for mode in ("ask", "auto")]
+    lines = said(ScriptedClient(on_open=[opened(), *modes]), "").splitlines()
+    assert lines[-2:] == ["Mode auto.", "Commands can't be undone here: too many files."]
+
+
 def test_an_answer_that_begins_again_or_reads_otherwise_is_said_anew() -> None:
     words: list[str] = []
     answer = StreamedAnswer(words.append)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from amplifier_tui.host.client import Decision
-from amplifier_tui.host.events import ApprovalRequested, Notice, TurnEnded
+from amplifier_tui.host.events import ApprovalRequested, ModeChanged, Notice, TurnEnded
 from tests.host.driving import Driver, Project, calling
 from tests.host.session.test_rewinding import CHECKPOINTS
 from tests.sandbox import needs_sandbox
@@ -33,6 +33,19 @@ def test_that_commands_cannot_be_undone_here_stays_in_the_conversation_also_afte
     driver = drive()
     driver.open(name, resume=session)
     assert [e.text for e in driver.of(Notice) if e.replayed] == [told.text]
+
+
+def test_that_commands_cannot_be_undone_here_is_known_before_the_first_prompt(
+    project: Project, drive: Callable[..., Driver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch)
+    (project.folder / "mine.txt").write_text("mine")
+    driver = drive()
+    driver.open(project.bundle(hooks=CHECKPOINTS))
+    changed = driver.wait(ModeChanged, lambda event: event.uncopied != "")
+    assert changed.uncopied.startswith("the folder is no git repository")
+    driver.client.set_mode("auto")
+    assert driver.wait(ModeChanged, lambda event: event.mode == "auto").uncopied == changed.uncopied
 
 
 @needs_sandbox

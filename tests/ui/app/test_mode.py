@@ -80,6 +80,21 @@ async def test_auto_is_chosen_where_its_meaning_is_read() -> None:
         assert drive.client.calls[-1] == ("set_mode", "auto")
 
 
+async def test_that_commands_can_not_be_undone_here_is_read_before_auto_is_chosen() -> None:
+    async with running(size=(80, 24)) as drive:
+        why = "the folder is no git repository and has over 2,000 files"
+        await drive.push(ModeChanged(session_id=SESSION, mode="ask", uncopied=why))
+        await drive.press("ctrl+x", "u")
+        await drive.dialog(ModePicker)
+        await drive.until(lambda: "! commands can't be undone here: the folder" in drive.text())
+        await drive.press("down", "down", "enter")
+        await drive.dialog(Confirm)
+        told = f"No copies are kept of what commands change here ({why}): going back does not undo"
+        await drive.until(lambda: told in " ".join(drive.text().split()))
+        assert "what git does not have asks." in " ".join(drive.text().split())
+        assert "Go to auto" in drive.text()
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_a_plan_is_carried_out_or_gone_on_with_from_its_card(size: tuple[int, int]) -> None:
     async with running(size=size) as drive:

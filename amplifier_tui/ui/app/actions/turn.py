@@ -212,7 +212,7 @@ def mode(app: SessionApp, client: SessionClient, state: SessionState, name: str 
 
     def chosen(found: str) -> None:
         if found == "auto":
-            question = auto_words(state.facts.sandbox)
+            question = auto_words(state.facts.sandbox, state.facts.uncopied)
             app.ask(Confirm(question, "Go to auto"), confirmed, state)
         else:
             client.set_mode(next(each for each in CYCLE if each == found))
@@ -220,7 +220,8 @@ def mode(app: SessionApp, client: SessionClient, state: SessionState, name: str 
     if name:
         chosen(name)
     else:
-        app.ask(ModePicker(state.facts.mode, state.facts.sandbox), chosen, state)
+        facts = state.facts
+        app.ask(ModePicker(facts.mode, facts.sandbox, facts.uncopied), chosen, state)
 
 
 @in_open_session

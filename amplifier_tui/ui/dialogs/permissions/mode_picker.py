@@ -20,8 +20,13 @@ MODES: dict[Mode, str] = {
 }
 
 
-def auto_words(sandbox: str) -> str:
-    """Return what `auto` means here; `sandbox` says why commands can't run in one."""
+def auto_words(sandbox: str, uncopied: str = "") -> str:
+    """Return what `auto` means here.
+
+    Args:
+        sandbox: Why commands can't run in one.
+        uncopied: Why no copies are kept of what commands change.
+    """
     if sandbox:
         held = f"There is no sandbox here ({one_line(sandbox, 200)}), so auto asks about commands."
     else:
@@ -29,7 +34,15 @@ def auto_words(sandbox: str) -> str:
             "Commands run in the sandbox: they read all of the workspace, such as .env, write in "
             "it alone, and have no network."
         )
-    return f"In auto the agent writes in the workspace without asking. {held} Critical calls ask."
+    lost = ""
+    if uncopied:
+        lost = (
+            " No copies are kept of what commands change here "
+            f"({one_line(uncopied, 200)}): going back does not undo them. Deleting or overwriting "
+            "what git does not have asks."
+        )
+    first = "In auto the agent writes in the workspace without asking."
+    return f"{first} {held} Critical calls ask.{lost}"
 
 
 class ModePicker(Picker):
@@ -41,10 +54,11 @@ class ModePicker(Picker):
     ROWS = (4, 8)
     BELOW = 2
 
-    def __init__(self, current: Mode, sandbox: str) -> None:
+    def __init__(self, current: Mode, sandbox: str, uncopied: str = "") -> None:
         super().__init__()
         self._current = current
         self._sandbox = sandbox
+        self._uncopied = uncopied
 
     def _first(self) -> str:
         return self._current
@@ -66,6 +80,9 @@ class ModePicker(Picker):
         rows = [self._row(mode) for mode in rank(query, MODES, str)]
         if self._sandbox:
             words = f"! auto asks about commands here: {one_line(self._sandbox, 200)}"
+            rows.append(PickRow("", Content.styled(words, "$text-warning")))
+        if self._uncopied:
+            words = f"! commands can't be undone here: {one_line(self._uncopied, 200)}"
             rows.append(PickRow("", Content.styled(words, "$text-warning")))
         return rows
 
