@@ -14,15 +14,17 @@ from amplifier_tui.base.shell.effects import (
 )
 from amplifier_tui.base.shell.hiding import may_hide
 from amplifier_tui.base.shell.line import LineScope, Redirection, ShellCommand, ShellLine
+from amplifier_tui.base.shell.plain import plain_line
 from amplifier_tui.base.shell.reader import read_shell_line
-from amplifier_tui.base.shell.runners import RUNNERS, runner_length
 from amplifier_tui.base.shell.searches import Search, search_of
 from amplifier_tui.base.shell.unwrap import (
     ROOT_WRAPPERS,
+    RUNNERS,
     SHELLS,
     ProgramRun,
     programs_of,
     readings,
+    runner_length,
 )
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "only_reading_program",
     "only_reads",
     "options_missing",
+    "plain_line",
     "programs_of",
     "read_places",
     "read_shell_line",

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from amplifier_tui.base.shell.words import WORDS, source
+from amplifier_tui.base.shell.words import WORDS, ShellWord, source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Node
 
 # Statements that are the sum of the statements and words in them.
@@ -61,7 +63,7 @@ CONSTRUCTS: Final = {
     "if_statement": "the shell's own `if`",
     "while_statement": "the shell's own `while`",
     "for_statement": "the shell's own `for`",
-    "c_style_for_statement": "the shell's own `for`",
+    "c_style_for_statement": "the shell's own `for ((`",
     "case_statement": "the shell's own `case`",
     "negated_command": "the shell's own `!`",
     "test_command": "the shell's own test",
@@ -74,6 +76,15 @@ CONSTRUCTS: Final = {
     "ansi_c_string": "a quoted string with escapes",
 }
 """Nodes that make a line more than the sum of its commands, in words."""
+
+ORDERS: Final = frozenset(
+    CONSTRUCTS[kind]
+    for kind in (
+        *("if_statement", "while_statement", "for_statement", "negated_command"),
+        *("subshell", "compound_statement"),
+    )
+)
+"""Of these, those that only say which commands run, and how often."""
 
 
 class Examined(NamedTuple):
@@ -285,3 +296,32 @@ def _in_literal_document(node: Node) -> bool:
         child.type == "heredoc_start" and is_literal(source(child))
         for child in body.parent.children
     )
+
+
+_RESERVED: Final = frozenset(
+    {
+        *("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case"),
+        *("esac", "select", "function", "in", "coproc", "!", "{", "}", "[[", "]]"),
+    }
+)
+_EXPANDING: Final = frozenset(
+    {
+        *("let", "test", "[", "[[", "((", "unset", "read", "printf", "declare", "typeset", "local"),
+        *("readonly", "export", "mapfile", "readarray", "getopts", "wait"),
+    }
+)
+_SUBSCRIPT: Final = re.compile(r"\[.*(?:`|\$\()", re.DOTALL)
+_OWN_WORDS: Final = _RESERVED | {"eval", "exec", "source", ".", "trap", "alias"}
+
+
+def begun_by(words: Sequence[ShellWord]) -> tuple[str, bool]:
+    """Return what of the shell's own a command begins, in words, and whether it is a command."""
+    if not words:
+        return "", True
+    name = words[0].written
+    # A word that begins a construct of the shell is no program; the tree took it for one.
+    inside = next((word.text for word in words[1:] if not word.text.startswith("-")), "")
+    begins = name in _RESERVED - {"[["} or (name == "time" and inside in _RESERVED)
+    # These expand the subscripts of the names they are given, also of quoted ones.
+    expands = name in _EXPANDING and any(_SUBSCRIPT.search(word.text) for word in words)
+    return (f"the shell's own `{name}`" if name in _OWN_WORDS else "", not (begins or expands))

@@ -11,8 +11,7 @@ from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.shell.line import ShellCommand, ShellLine
 from amplifier_tui.base.shell.looks import EXPANDED, looks, named, tells_names, writes_nothing
 from amplifier_tui.base.shell.options import option_tables
-from amplifier_tui.base.shell.runners import runner_length
-from amplifier_tui.base.shell.unwrap import SHELLS, WRAPPERS, programs_of
+from amplifier_tui.base.shell.unwrap import SHELLS, WRAPPERS, programs_of, runner_length
 
 
 def only_reads(line: ShellLine) -> bool:

@@ -7,7 +7,6 @@ from typing import Final
 
 from amplifier_tui.base.shell.line import ShellCommand
 from amplifier_tui.base.shell.reader import read_shell_line
-from amplifier_tui.base.shell.runners import runner_length
 from amplifier_tui.base.shell.unwrap import (
     PLAIN,
     READ_WORDS,
@@ -15,6 +14,7 @@ from amplifier_tui.base.shell.unwrap import (
     SHELLS,
     WRAPPERS,
     programs_of,
+    runner_length,
 )
 
 _RUN_LATER: Final = re.compile(

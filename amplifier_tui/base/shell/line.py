@@ -80,6 +80,20 @@ class ShellCommand:
     scope: int = field(default=0, compare=False)
 
 
+class LoopWords(NamedTuple):
+    """A loop over words.
+
+    Attributes:
+        name: Its variable.
+        words: As written, without their quotes, each with whether that is what it stands for.
+        scope: The number of the scope that its commands stand in.
+    """
+
+    name: str
+    words: tuple[tuple[str, bool], ...]
+    scope: int
+
+
 @dataclass(frozen=True, slots=True)
 class ShellLine:
     """A command line in parts.
@@ -89,7 +103,9 @@ class ShellLine:
         complete: False when it was not wholly understood: then the parts may be wrong.
         hidden: What makes it more than the sum of its commands, such as `a command substitution`;
             empty if nothing does.
+        ordered: What is hidden only orders the commands: conditions, loops, groups.
         scopes: What the commands stand in, the whole line first.
+        loops: The loops over words.
         sets: Names of the variables that loops, and words while they are expanded (`${x:=…}`), set.
             One is empty where that may be any, or what some variable holds may run (`$((x))`).
     """
@@ -97,5 +113,7 @@ class ShellLine:
     commands: tuple[ShellCommand, ...]
     complete: bool = True
     hidden: str = ""
+    ordered: bool = field(default=False, compare=False)
     scopes: tuple[LineScope, ...] = field(default=(LineScope(),), compare=False)
+    loops: tuple[LoopWords, ...] = field(default=(), compare=False)
     sets: tuple[str, ...] = field(default=(), compare=False)

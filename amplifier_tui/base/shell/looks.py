@@ -17,6 +17,7 @@ from amplifier_tui.base.shell.line import Redirection, ShellCommand
 from amplifier_tui.base.shell.options import (
     Arguments,
     OptionTable,
+    awk_only_reads,
     only_tells,
     option_tables,
     read_arguments,
@@ -298,6 +299,16 @@ def _sed(call: _Call) -> Looks | None:
     return Looks(tuple(operands))
 
 
+def _awk(call: _Call) -> Looks | None:
+    arguments = call.arguments()
+    if arguments is None or not arguments.operands:
+        return None
+    (place, script), *files = arguments.operands
+    if not (all(call.known[: place + 1]) and awk_only_reads(script)):
+        return None
+    return _looked(call, arguments, [word for _, word in files])
+
+
 _FIND_NUMBER: Final = lazy_pattern(r"-\d+[bcwkMG]?")
 _FIND_NEWER: Final = lazy_pattern(r"-newer[aBcm][aBcm]")
 
@@ -429,6 +440,7 @@ _READERS: Final[dict[str, Callable[[_Call], Looks | None]]] = {
     "find": _find,
     "tar": _tar,
     "jq": _jq,
+    "awk": _awk,
     "listing": _listing,
     "revisions": _revisions,
 }

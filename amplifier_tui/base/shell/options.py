@@ -123,6 +123,20 @@ def only_tells(words: tuple[str, ...]) -> bool:
     return not any(map(str.isspace, "".join(words))) and bool(_CALLS.fullmatch(" ".join(words)))
 
 
+_AWK_ACTS: Final = re.compile(r"system|getline|ENVIRON|PROCINFO|ARG|@|\\\n|\|")
+_AWK_COMPARES: Final = re.compile(r"[^\"/{#>]*(?:>[^\"/{#>]*)*[^>]*", re.DOTALL)
+"""Before an action, a string and a comment a `>` compares; behind that it may write."""
+
+
+def awk_only_reads(script: str) -> bool:
+    """Whether a program of awk neither runs, writes nor reads anything but what it is given.
+
+    It is read without regard to its strings: in them, too, the words for that are refused.
+    """
+    text = script.replace("||", " ").replace(">=", " ")
+    return _AWK_ACTS.search(text) is None and _AWK_COMPARES.fullmatch(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The words of a program, told apart.

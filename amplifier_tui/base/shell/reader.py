@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell.checks import (
-    CONSTRUCTS,
     CONTAINERS,
+    ORDERS,
+    begun_by,
     examined,
     followed_by_redirection,
     is_literal,
 )
-from amplifier_tui.base.shell.line import LineScope, Redirection, ShellCommand, ShellLine
+from amplifier_tui.base.shell.line import (
+    LineScope,
+    LoopWords,
+    Redirection,
+    ShellCommand,
+    ShellLine,
+)
 from amplifier_tui.base.shell.words import WORDS, ShellWord, read_word, source
 
 if TYPE_CHECKING:
@@ -37,20 +44,6 @@ _LINE_END: Final = re.compile(r"(?<![|\s])[ \t]*\n")
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL | re.ASCII)
 _PLAIN: Final = re.compile(r"[\w./+,:@%^-]+")
-_RESERVED: Final = frozenset(
-    {
-        *("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case"),
-        *("esac", "select", "function", "in", "coproc", "!", "{", "}", "[[", "]]"),
-    }
-)
-_EXPANDING: Final = frozenset(
-    {
-        *("let", "test", "[", "[[", "((", "unset", "read", "printf", "declare", "typeset", "local"),
-        *("readonly", "export", "mapfile", "readarray", "getopts", "wait"),
-    }
-)
-_SUBSCRIPT: Final = re.compile(r"\[.*(?:`|\$\()", re.DOTALL)
-_OWN_WORDS: Final = _RESERVED | {"eval", "exec", "source", ".", "trap", "alias"}
 
 
 _Kind = Literal["process", "chain", "loop", "part"]
@@ -60,6 +53,9 @@ _KINDS: Final[dict[str, _Kind]] = {
     "for_statement": "loop",
     "c_style_for_statement": "loop",
 }
+
+
+_NO_WORD: Final = ShellWord("", False, "$")
 
 
 class _Context(NamedTuple):
@@ -128,6 +124,7 @@ class _Walk:
         self._pipelines = 0
         self._scopes = [LineScope()]
         self._joined = True
+        self._loops: list[LoopWords] = []
 
     def read(self) -> ShellLine:
         root = _parser().parse(self._data).root_node
@@ -146,7 +143,11 @@ class _Walk:
             scopes = [
                 each._replace(kind="part") if each.kind == "chain" else each for each in scopes
             ]
-        return ShellLine(commands, self._complete, hidden, tuple(scopes), sets)
+        ordered = all(each in ORDERS for _, each in self._hidden)
+        return ShellLine(
+            *(commands, self._complete, hidden, ordered),
+            *(tuple(scopes), tuple(self._loops), sets),
+        )
 
     # --- statements ------------------------------------------------------------------------
 
@@ -183,6 +184,8 @@ class _Walk:
             case kind if kind in CONTAINERS or kind == "ERROR" or kind == "variable_assignments":
                 if node.parent is not None:
                     context = self._scoped(context, _KINDS.get(kind, "part"))
+                if kind == "for_statement":
+                    self._loop(node, context)
                 self._push(node.children, context)
             case _:
                 self._scan(node, context)
@@ -225,6 +228,16 @@ class _Walk:
                 self._stack.append((child, inside._replace(piped=piped, pipeline=number)))
             elif child.type in ("|", "|&"):
                 piped = True
+
+    def _loop(self, node: Node, context: _Context) -> None:
+        name = node.child_by_field_name("variable")
+        values = node.children_by_field_name("value")
+        if node.children[0].type != "for" or name is None:
+            self._hidden.append((node.start_byte, "the shell's own `select`"))
+            return
+        words = [read_word(value) if value.type in WORDS else _NO_WORD for value in values]
+        given = tuple((word.written, word.known) for word in words)
+        self._loops.append(LoopWords(source(name), given, context.scope))
 
     def _draft(self, node: Node, context: _Context) -> _Draft:
         draft = _Draft(node.start_byte, node.end_byte, context)
@@ -271,8 +284,9 @@ class _Walk:
             if node.is_named:
                 self._complete = False
                 self._stack.append((node, draft.context))
-        if word.written.startswith("{"):
-            self._hidden.append((node.start_byte, CONSTRUCTS["compound_statement"]))
+        if source(node).startswith("{"):
+            # In quotes it would be a word like others.
+            self._hidden.append((node.start_byte, "a word that begins with a brace"))
         draft.words.append((node.start_byte, word))
         self._scan(node, draft.context)
 
@@ -415,7 +429,10 @@ class _Walk:
 
     def _command(self, draft: _Draft) -> ShellCommand:
         words = [word for _, word in sorted(draft.words, key=lambda item: item[0])]
-        self._check_name(draft, words)
+        construct, as_read = begun_by(words)
+        self._complete = self._complete and as_read
+        if construct:
+            self._hidden.append((draft.start, construct))
         return ShellCommand(
             text=self._data[draft.start : draft.end].decode("utf-8", "replace").strip(),
             words=tuple(word.text for word in words),
@@ -428,17 +445,3 @@ class _Walk:
             nested=draft.context.nested,
             scope=draft.context.scope,
         )
-
-    def _check_name(self, draft: _Draft, words: list[ShellWord]) -> None:
-        if not words:
-            return
-        name = words[0].written
-        if name in _OWN_WORDS:
-            self._hidden.append((draft.start, f"the shell's own `{name}`"))
-        # A word that begins a construct of the shell is no program; the tree took it for one.
-        inside = next((word.text for word in words[1:] if not word.text.startswith("-")), "")
-        if name in _RESERVED - {"[["} or (name == "time" and inside in _RESERVED):
-            self._complete = False
-        # These expand the subscripts of the names they are given, also of quoted ones.
-        if name in _EXPANDING and any(_SUBSCRIPT.search(word.text) for word in words):
-            self._complete = False

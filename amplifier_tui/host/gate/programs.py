@@ -244,6 +244,8 @@ _AWK_LOADS: Final = ("-f", "-E", "-i", "-l", "--file", "--exec", "--include", "-
 
 
 def _awk(arguments: tuple[str, ...]) -> Verdict:
+    if only_looks(("awk", *arguments)):
+        return READS
     acts = any(word.startswith(_AWK_LOADS) or _AWK_ACTS.search(word) for word in arguments)
     return ("medium", ("may run commands or write files",)) if acts else READS
 

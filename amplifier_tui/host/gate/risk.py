@@ -36,6 +36,7 @@ from amplifier_tui.host.gate.calls.deleting import (
 from amplifier_tui.host.gate.calls.git_writing import moved_to
 from amplifier_tui.host.gate.calls.in_place import files_in_place
 from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
+from amplifier_tui.host.gate.calls.option_words import looks_like_path
 from amplifier_tui.host.gate.calls.searching import meant_secrets, met_secrets
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts, fixed_part
 from amplifier_tui.host.gate.places import PathPlace, is_root_like
@@ -154,7 +155,13 @@ class JudgedScript(NamedTuple):
 
 def judge_script(text: str, workspace: Path, folder: Path | None = None) -> JudgedScript:
     """Judge a command line that runs in `folder`, or in the workspace."""
-    script = read_shell_line(text)
+    return judge_line(read_shell_line(text), text, workspace, folder)
+
+
+def judge_line(
+    script: ShellLine, text: str, workspace: Path, folder: Path | None = None
+) -> JudgedScript:
+    """Judge a command line that was taken apart, from what is written there."""
     each: list[Judgement] = []
     heres: list[tuple[Whereabouts, ...]] = []
     downloading, listing, settled = set[int](), set[int](), True
@@ -334,7 +341,7 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
         changes = changed or edited
         if run.program == "dd":
             word = word.removeprefix("of=") if word.startswith("of=") else ""
-        if not _looks_like_path(word, changes):
+        if not looks_like_path(word, changes):
             continue
         if not known or word.startswith(("/", "~", ".")) or ".." in word or "/." in word:
             far += 1
@@ -427,15 +434,6 @@ def _judge_change(run: ProgramRun, place: PathPlace, known: bool, word: str) -> 
     reasons = tuple(r for r in judgement.reasons if r not in ("changes a file", MAKES_FILE))
     risk: Risk = judgement.risk if reasons else "low"
     return Judgement(risk, reasons, judgement.places)
-
-
-def _looks_like_path(word: str, changes: bool) -> bool:
-    if not word or "://" in word or "\n" in word or len(word) > 1_000:
-        return False
-    if changes:
-        return True
-    # What begins with a dot may configure programs: `.git`, `.envrc`.
-    return word.startswith(("/", "~", ".")) or "/." in word
 
 
 def _runs_input(found: tuple[ProgramRun, ...], programs: frozenset[str] = INTERPRETERS) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from amplifier_tui.base.commands.sandbox import Sandbox
 from amplifier_tui.base.git import READING_ENVIRONMENT
-from amplifier_tui.base.shell import only_reads, read_shell_line
+from amplifier_tui.base.shell import only_reads, plain_line, read_shell_line
 from amplifier_tui.base.shell.options import OptionTable, option_tables
 
 # --- lines ---------------------------------------------------------------------------------------
@@ -66,6 +66,35 @@ def lines(count: int, seed: int) -> Iterator[str]:
         yield line
 
 
+AROUND = (
+    "for x in a dir/x; do {}; done",
+    "for x in *; do {}; done",
+    "for x in -o out; do {}; done",
+    "for PATH in dir .; do {}; done",
+    "if test -f a; then {}; else {}; fi",
+    "if {}; then ls; fi",
+    "until {}; do ls; break; done",
+    "! {}",
+    "({})",
+    "{{ {}; }}",
+    "timeout 5 {}",
+    "timeout -k 1 -s KILL 5s nice -n 5 {}",
+    "time -p {}",
+    "time -o out {}",
+    "for x in a b; do for y in b; do {}; done; done",
+    "for x in a; do timeout 5 {}; done",
+)
+
+
+def around(count: int, seed: int) -> Iterator[str]:
+    """Yield lines in which others stand in loops, conditions and behind programs that time them."""
+    source = random.Random(seed)
+    for line in lines(count, seed):
+        used = line.replace("a", source.choice(("$x", '"$x"', "${x}", "a")), 1)
+        frame = source.choice(AROUND)
+        yield frame.format(*[used] * frame.count("{}"))
+
+
 def _command(source: random.Random, name: str, table: OptionTable) -> str:
     words = [name]
     for _ in range(source.choice((0, 1, 1, 2, 2, 3, 4))):
@@ -98,10 +127,15 @@ def _option(source: random.Random, table: OptionTable) -> str:
 def let_through(found: Iterator[str]) -> list[str]:
     """Return the lines that only look."""
     return [
-        line
-        for line in found
-        if only_reads(read_shell_line(line)) and not any(word in line for word in WAITING)
+        line for line in found if only_looks(line) and not any(word in line for word in WAITING)
     ]
+
+
+def only_looks(line: str) -> bool:
+    """Whether a line only looks, as it stands or with its loops written out."""
+    read = read_shell_line(line)
+    plain = plain_line(read)
+    return only_reads(read) or (plain is not None and only_reads(plain))
 
 
 # --- what comes of them --------------------------------------------------------------------------
@@ -129,7 +163,6 @@ _DECOYS = (
     "editor",
     "ssh",
     "rsh",
-    "awk",
 )
 _PREPARE = """
 git init -q -b main . && git config user.name n && git config user.email e@x && git add . &&

@@ -12,6 +12,9 @@ find src tests \\( -name a -o -name b \\) -type f -size +10k -print0
 sed -n '1,20p' a
 sed -e 's/a/b/g' -e '/x/d' a b
 sed -n 's/[^[:space:]]*[.,\\/]//gp' a
+awk '{print $1}' a
+awk -F: 'NR>1 && $3>=10 || /x/ {printf "%s\\n", $1}' a b
+gawk -v n=2 'NR==n' a
 sed '/^[]a-z]/d;s|\\[x|y|' a
 wc -l *
 du -sh . 2>/dev/null
@@ -232,9 +235,20 @@ find *
 find . -name * -o -print
 python3.11 x
 python3 -c x
-mawk x
+mawk -f x
 gawk 'BEGIN{system("x")}'
-awk '{print}' a
+awk '{print > "x"}' a
+awk '{print>x}' a
+awk '/}/ {print} {print > x}' a
+awk 'BEGIN{while (("x" | getline l) > 0) print l}'
+awk 'BEGIN{getline l < "x"}'
+awk 'BEGIN{print ENVIRON["X"]}'
+awk 'BEGIN{ARGV[1]="/etc/passwd"; ARGC=2} 1'
+gawk '@load "x"; BEGIN{f()}'
+gawk -e x
+gawk -i x y
+awk "$x" a
+awk 'BEGIN{f="sys" "tem"; @f("x")}'
 less a
 man ls
 vim a

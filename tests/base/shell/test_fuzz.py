@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.base.shell.fuzz import Workshop, let_through, lines
+from tests.base.shell.fuzz import Workshop, around, let_through, lines
 from tests.base.shell.lines import LOOKS
 from tests.sandbox import needs_sandbox
 
@@ -16,8 +16,9 @@ BATCH = 300
 
 def test_nothing_comes_of_lines_that_only_look(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path)
-    run = [*LOOKS, *let_through(lines(COUNT, seed=8))]
-    assert len(run) > COUNT / 10
+    framed = let_through(around(COUNT, seed=9))
+    run = [*LOOKS, *let_through(lines(COUNT, seed=8)), *framed]
+    assert len(run) > COUNT / 10 and len(framed) > COUNT / 40
     for start in range(0, len(run), BATCH):
         assert workshop.guilty(run[start : start + BATCH]) == []
 

@@ -367,7 +367,7 @@ def test_variables_in_front_of_a_command_need_a_rule_of_their_own(
 
 @pytest.mark.parametrize(
     "command",
-    ["for i in 1 2; do echo $i; done", "echo $HOME", "ls; echo $(ls)", "if true; then ls; fi"],
+    ["for i in 1 $X; do echo $i; done", "echo $HOME", "ls; echo $(ls)", "f() { ls; }"],
 )
 def test_a_command_that_is_asked_about_is_not_said_to_only_read(
     tmp_path: Path, command: str
@@ -383,13 +383,13 @@ def test_a_command_that_is_asked_about_is_not_said_to_only_read(
 @pytest.mark.parametrize(
     ("command", "doubt"),
     [
-        ("cat a; for i in 1 2; do echo $i; done", "the shell's own `for`"),
+        ("cat a; for i in 1 $X; do echo $i; done", "the shell's own `for`"),
         ("ls; echo $(ls)", "a command substitution"),
         ("cat a; echo $HOME", "`$HOME`, known only when it runs"),
         ("cd $X; ls", "`$X`, known only when it runs"),
         ("A=1 ls; B=2 pwd", "the variable `A`"),
         ("A=1; cat a", "the variable `A`"),
-        ("time ls", "what `time` is given"),
+        ("time -o f ls", "what `time` is given"),
         ("git -C sub log", "git may show another repository, or run what one names"),
     ],
 )

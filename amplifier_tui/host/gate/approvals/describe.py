@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.shell import ShellLine, plain_line
 from amplifier_tui.base.tool_names import (
     AGENT_TOOLS,
     COMMAND_TOOLS,
@@ -37,6 +38,7 @@ from amplifier_tui.host.gate.risk import (
     MAKES_FILE,
     Judgement,
     judge_delete,
+    judge_line,
     judge_script,
     judge_tool_read,
     judge_write,
@@ -223,6 +225,9 @@ def _command(subject: Subject, workspace: Path) -> Description:
         # What was not understood must not be covered by rules for what was.
         parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)
     doubt = ""
+    if (written := _written_out(line, subject, workspace, folder)) is not None:
+        whole = written
+        parts = tuple(replace(part, reads=True, judgement=whole) for part in parts)
     if not all(part.reads for part in parts):
         doubt = _doubt(line.hidden, parts)
         whole = _doubted(whole)
@@ -253,6 +258,18 @@ def _command(subject: Subject, workspace: Path) -> Description:
         unclear=subject.unclear,
         doubt=doubt,
     )
+
+
+def _written_out(
+    line: ShellLine, subject: Subject, workspace: Path, folder: Path
+) -> Judgement | None:
+    """Judge a line with its loops written out; None where its commands do not all only read."""
+    plain = plain_line(line)
+    if plain is None or (plain.commands == line.commands and not line.hidden):
+        return None
+    judged = judge_line(plain, subject.text, workspace, folder)
+    parts = command_parts(subject.tool, plain, judged.each, judged.heres, subject.text)
+    return judged.whole if parts and all(part.reads for part in parts) else None
 
 
 def _doubt(hidden: str, parts: tuple[Part, ...]) -> str:

@@ -16,7 +16,7 @@ from amplifier_tui.base.shell import (
     only_reading_program,
     read_shell_line,
 )
-from amplifier_tui.base.shell.runners import runner_length
+from amplifier_tui.base.shell.unwrap import runner_length
 from amplifier_tui.host.gate.modes import Verdict
 
 RUNS_ANYTHING: Final = (
