@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from amplifier_tui.kernel.message_models import ImageBlock, TextBlock, ThinkingBlock
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.models.tool_result import text_for_model
 
 PIXEL = base64.b64encode(b"pixel").decode()
 
@@ -214,3 +215,20 @@ def test_any_output_reaches_the_model_as_clean_text(output: Any, success: bool) 
     text = ToolResult(success=success, output=output).get_serialized_output()
     text.encode("utf-8")
     assert "\x00" not in text
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (ToolResult(output="o"), "o"),
+        (ToolResult(success=False, output="o", error={"message": "why"}), "why\no"),
+        (ToolResult(success=False, output={"a": 1}, error={"message": "why"}), 'why\n{"a": 1}'),
+        (ToolResult(success=False, output="that is why", error={"message": "why"}), "that is why"),
+        (ToolResult(success=False, error={"message": "why"}), "why"),
+        (ToolResult(success=False, output="o", error={"code": 1}), "o"),
+        (ToolResult(success=False, output="o"), "o"),
+        (ToolResult(output="o", error={"message": "why"}), "o"),
+    ],
+)
+def test_a_model_reads_why_a_tool_failed_with_what_it_found(result: ToolResult, text: str) -> None:
+    assert text_for_model(result) == text

@@ -11,6 +11,7 @@ from amplifier_tui.base.python import awaited, signature_of
 from amplifier_tui.context.adr.message import Content, Message
 from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.models.tool_result import text_for_model
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ async def run_call(call: ToolCall, tools: Mapping[str, Any]) -> Message:
         return _answer(call, f"{call.name} failed: {error or type(error).__name__}")
     if not isinstance(result, ToolResult):
         result = ToolResult(output=result)
-    return _answer(call, result.get_serialized_output(), failed=not result.success)
+    return _answer(call, text_for_model(result), failed=not result.success)
 
 
 def _answer(call: ToolCall, text: str, *, failed: bool = True) -> Message:

@@ -141,6 +141,16 @@ class ToolResult(BaseModel):
         return dumped
 
 
+def text_for_model(result: ToolResult) -> str:
+    """Return what a model reads of a result.
+
+    That is the output; of a failure with the error's message before it, where that is not in it.
+    """
+    text = result.get_serialized_output()
+    message = "" if result.success else encodable(str((result.error or {}).get("message") or ""))
+    return text if not message or message in text else f"{message}\n{text}"
+
+
 def unknown_fields(result: ToolResult) -> tuple[tuple[str, ...], str]:
     """Return the fields a result was given and does not have, and file and line where it was made.
 

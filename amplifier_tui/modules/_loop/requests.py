@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from amplifier_tui.base.messages.tool_calls import tool_spec
 from amplifier_tui.kernel.message_models import ChatRequest, Message, ToolCall, ToolSpec
 from amplifier_tui.kernel.models import ContextInjection, ToolResult
+from amplifier_tui.kernel.models.tool_result import text_for_model
 from amplifier_tui.kernel.utils.conversation import sendable_message
 
 logger = logging.getLogger(__name__)
@@ -279,10 +280,10 @@ def tool_row(call: ToolCall, result: ToolResult, *marks: str) -> Row:
 
 def _result_content(result: ToolResult) -> str | list[Row]:
     if not result.content:
-        return result.get_serialized_output()
+        return text_for_model(result)
     blocks = block_rows(result.content)
     if result.output is not None and not text_of(blocks):
-        blocks.insert(0, {"type": "text", "text": result.get_serialized_output()})
+        blocks.insert(0, {"type": "text", "text": text_for_model(result)})
     return blocks
 
 
