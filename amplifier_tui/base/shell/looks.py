@@ -300,7 +300,8 @@ def _sed(call: _Call) -> Looks | None:
 
 
 def _awk(call: _Call) -> Looks | None:
-    arguments = call.arguments()
+    # Other options name files of programs, each of which runs.
+    arguments = replace(call, other=frozenset()).arguments()
     if arguments is None or not arguments.operands:
         return None
     (place, script), *files = arguments.operands

@@ -207,6 +207,7 @@ def test_a_rule_covers_operands_harmless_options_and_those_that_were_approved(
         ("/usr/bin/python3.12", "/usr/bin/python3.12 x.py", ""),
         ("mawk", "mawk -f x", ""),
         ("gawk", "gawk '{print > x}'", ""),
+        ("awk", "awk -f x -f y a", "-f x"),
         ("python3 -m", "python3 -m x", ""),
         ("make", "make x", ""),
         ("make test", "make test SHELL=/tmp/x", ""),
