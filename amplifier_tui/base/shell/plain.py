@@ -68,6 +68,10 @@ def _for_each(command: ShellCommand, loop: LoopWords) -> Sequence[ShellCommand]:
         return [command]
     if _LITERAL_DOLLAR.search(command.text) or not loop.words:
         return [command]
+    # Rules know programs by their names: none may come from a loop.
+    programs = [run.program for run in programs_of(command)]
+    if not all(programs):
+        return [command]
     quoted = not use.search(re.sub(rf'"(?:{use.pattern})"', "", command.text))
     found: list[ShellCommand] = []
     for value, is_known in loop.words:
@@ -91,9 +95,10 @@ def _for_each(command: ShellCommand, loop: LoopWords) -> Sequence[ShellCommand]:
             made if sure else text
             for made, sure, text in zip(written, known, command.words, strict=True)
         ]
-        found.append(
-            replace(command, words=tuple(words), known=tuple(known), written=tuple(written))
-        )
+        made_of = replace(command, words=tuple(words), known=tuple(known), written=tuple(written))
+        if [run.program for run in programs_of(made_of)] != programs:
+            return [command]
+        found.append(made_of)
     return found
 
 

@@ -122,3 +122,23 @@ def test_somebody_is_asked_where_the_subcommand_shows_when_it_runs(
 )
 def test_an_unknown_word_elsewhere_asks_nobody(tmp_path: Path, line: str) -> None:
     assert verdict(line, tmp_path) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("cat a", "deny"),
+        ("if true; then cat a; fi", "deny"),
+        ("for f in a; do timeout 5 cat $f; done", "deny"),
+        ("for c in cat; do $c a; done", "ask"),
+        ("for c in cat; do timeout 5 $c a; done", "ask"),
+        ("for c in show; do git $c HEAD; done", "ask"),
+        ("for f in a; do head $f; done", "allow"),
+    ],
+)
+def test_a_line_that_only_reads_is_written_out_for_no_rule_to_be_gone_round(
+    tmp_path: Path, line: str, wanted: str
+) -> None:
+    rules = [parse_rule(f"bash({each})", "deny") for each in ("cat *", "git show *")]
+    gate = Gate(tmp_path, lambda: RuleBook(rules), mode="ask")
+    assert gate.decide("bash", {"command": line}).verdict == wanted

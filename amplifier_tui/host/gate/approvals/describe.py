@@ -36,6 +36,7 @@ from amplifier_tui.host.gate.places import PathPlace, can_be_allowed, locate
 from amplifier_tui.host.gate.programs import SETS_VARIABLES
 from amplifier_tui.host.gate.risk import (
     MAKES_FILE,
+    UNREADABLE,
     Judgement,
     judge_delete,
     judge_line,
@@ -225,7 +226,8 @@ def _command(subject: Subject, workspace: Path) -> Description:
         # What was not understood must not be covered by rules for what was.
         parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)
     doubt = ""
-    if (written := _written_out(line, subject, workspace, folder)) is not None:
+    readable = UNREADABLE not in whole.reasons
+    if readable and (written := _written_out(line, subject, workspace, folder)) is not None:
         whole = written
         parts = tuple(replace(part, reads=True, judgement=whole) for part in parts)
     if not all(part.reads for part in parts):
