@@ -50,6 +50,7 @@ TAKES = [
     *("echo x > src/mine.py", "cat docs/x.md >| notes/mine.txt", ": > data/mine.csv"),
     *("cp c.py src/mine.py", "mv docs/x.md src/mine.py", "cp kept/mine.txt notes"),
     *("cp -t src docs/mine.py", "cp docs/* src", "cp -r kept/. src", "ln -sf c.py src/mine.py"),
+    *("rm -- src/mine.py", "sort docs/x.md | sponge src/mine.py"),
     *("mv notes/mine.txt /mnt/x", "echo x | tee src/mine.py", "dd if=c.py of=src/mine.py"),
     *("truncate -s 0 src/mine.py", "rsync -a kept/ src/", "rm -f src/{a,mine}.py"),
     *("find src -name '*.py' -delete", "find . -name mine.txt -exec rm {} +", "find src -delete"),
@@ -122,6 +123,20 @@ def test_all_that_is_there_counts_where_nothing_is_in_git(tmp_path: Path) -> Non
     assert decision.verdict == "ask" and why in decision.reason and "a.txt" in decision.reason
     assert decide(tmp_path, "rm b.txt", why=why).verdict == "allow"
     assert decide(tmp_path, "rm -rf node_modules", why=why).verdict == "allow"
+
+
+def test_each_repository_in_a_workspace_has_its_own_files(workspace: Path) -> None:
+    around = workspace.parent / "around"
+    around.mkdir()
+    workspace.rename(around / "one")
+    (around / "two").mkdir()
+    (around / "two/x.txt").touch()
+    for command in ("rm one/src/a.py", "rm -rf one/docs", "cd one && sed -i s/a/b/ kept/*.py"):
+        assert decide(around, command).verdict == "allow"
+    assert decide(around, "find one -name '*.md' -delete").verdict == "allow"
+    for command in ("rm one/src/mine.py", "rm -rf one", "rm two/x.txt", "rm one/*/*.py"):
+        assert "no copy is kept here" in decide(around, command).reason
+    assert "no copy is kept here" in decide(around, "find one -name '*.py' -delete").reason
 
 
 def test_a_pattern_that_stands_for_very_much_is_looked_into(workspace: Path) -> None:

@@ -28,13 +28,14 @@ Which = Literal["all", "tracked", "new", "new and ignored", "ignored"]
 """Which of the files below a place: all, those that git tracks, those that it does not."""
 
 DELETERS: Final = frozenset({"rm", "unlink", "shred"})
-_EMPTIERS: Final = DELETERS | {"truncate"}
+_EMPTIERS: Final = DELETERS | {"truncate", "sponge"}
 _PUTTERS: Final = frozenset({"cp", "mv", "install", "ln", "rsync"})
 """Programs that put files where their last operand says."""
 _FEEDERS: Final = frozenset({"xargs", "parallel"})
 _ANEW: Final = frozenset({">", ">|", "&>", ">&"})
 _FED: Final = "{}"
 _LITERAL: Final = ":(literal)"
+_LIKE: Final = ":(glob)"
 _NEGATES: Final = frozenset({"!", "-not"})
 _INTO: Final = "--target-directory="
 _INTO_NEXT: Final = ("-t", "--target-directory")
@@ -128,12 +129,18 @@ def _changed(run: ProgramRun, here: Whereabouts) -> list[_Word]:
         return [(word[3:], known) for word, known in pairs if word.startswith("of=")]
     if run.program in _PUTTERS:
         return _put(run.program, pairs, here)
-    return [pair for pair in pairs if pair[0] and not pair[0].startswith("-")]
+    return _operands(pairs)
+
+
+def _operands(pairs: Sequence[_Word]) -> list[_Word]:
+    words = [word for word, _ in pairs]
+    at = words.index("--") if "--" in words else len(words)
+    return [pair for pair in pairs[:at] if pair[0][:1] not in ("", "-")] + [*pairs[at + 1 :]]
 
 
 def _put(program: str, pairs: list[_Word], here: Whereabouts) -> list[_Word]:
     """Return what a program that copies or moves may write over, or takes out of the workspace."""
-    named = [pair for pair in pairs if pair[0] and not pair[0].startswith("-")]
+    named = _operands(pairs)
     given_by = [(word.partition("=")[2], known) for word, known in pairs if word.startswith(_INTO)]
     given_by += (pair for (option, _), pair in pairwise(pairs) if option in _INTO_NEXT)
     *sources, target = (
@@ -157,11 +164,14 @@ def _written(redirection: Redirection, here: Whereabouts) -> Iterator[Taken]:
     yield from _named(word, redirection.known, here, follows=True)
 
 
-def _named(word: str, known: bool, here: Whereabouts, *, follows: bool) -> Iterator[Taken]:
+def _named(
+    word: str, known: bool, here: Whereabouts, *, follows: bool, below: bool = False
+) -> Iterator[Taken]:
     """Yield what is there in the workspace under a word.
 
     Args:
         follows: Of a link, what it leads to is meant.
+        below: Of a folder, what is in it is meant.
     """
     place = here.named(word)
     chosen = not (known or place) and EXPANDED.search(word)
@@ -173,16 +183,20 @@ def _named(word: str, known: bool, here: Whereabouts, *, follows: bool) -> Itera
         if matches is None:
             yield from _like(each, here)
         for name in matches or (each,):
-            yield from _there(here.locate(name), follows=follows)
+            yield from _there(here.locate(name), follows=follows, below=below)
 
 
-def _there(place: PathPlace, *, follows: bool) -> Iterator[Taken]:
+def _there(place: PathPlace, *, follows: bool, below: bool) -> Iterator[Taken]:
     path = place.path if follows else resolved(place.named.parent) / place.named.name
     root = place.root
     if not path.is_relative_to(root) or not os.path.lexists(path) or _is_installed(path, root):
         return
-    name = str(path.relative_to(root))
-    yield Taken(root, "all", ("." if path == root else f"{_LITERAL}{name}",), name)
+    # A workspace may hold repositories, each of which has its own files alone.
+    start = path if below or path == root else path.parent
+    inside = (each for each in (start, *start.parents) if each.is_relative_to(root))
+    top = next((each for each in inside if os.path.lexists(each / ".git")), root)
+    word = "." if path == top else f"{_LITERAL}{path.relative_to(top)}"
+    yield Taken(top, "all", (word,), str(path.relative_to(root)))
 
 
 def _is_installed(path: Path, root: Path) -> bool:
@@ -195,7 +209,7 @@ def _like(pattern: str, here: Whereabouts) -> Iterator[Taken]:
     place = here.locate(pattern)
     if place.named.is_relative_to(place.root):
         like = str(place.named.relative_to(place.root))
-        yield Taken(place.root, "all", (f":(glob){like}", f":(glob){like}/**"), like)
+        yield Taken(place.root, "all", (f"{_LIKE}{like}", f"{_LIKE}{like}/**"), like)
 
 
 def _whole(here: Whereabouts, which: Which = "all") -> Taken:
@@ -206,12 +220,13 @@ def _found(run: ProgramRun, here: Whereabouts) -> Iterator[Taken]:
     """Yield where `find` deletes or changes what it finds, with the names that it looks for."""
     folders, names = searched(run.command.written[1:])
     for word in folders:
-        for each in _named(word, False, here, follows=False):
-            literal = each.words[0].startswith(_LITERAL)
-            start = escape(each.shown) if literal else each.shown
-            below = "" if each.words == (".",) else f"{start}/"
-            like = [f":(glob,icase){below}**/{name}" for name in names]
-            words = tuple(f"{name}{end}" for name in like for end in ("", "/**"))
+        for each in _named(word, False, here, follows=False, below=True):
+            like = each.words[0].removeprefix(_LIKE)
+            if like.startswith(_LITERAL):
+                like = escape(like.removeprefix(_LITERAL))
+            below = "" if like == "." else f"{like}/"
+            found = [f":(glob,icase){below}**/{name}" for name in names]
+            words = tuple(f"{name}{end}" for name in found for end in ("", "/**"))
             yield each._replace(words=words or each.words)
 
 
