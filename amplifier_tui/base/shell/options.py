@@ -123,7 +123,15 @@ def only_tells(words: tuple[str, ...]) -> bool:
     return not any(map(str.isspace, "".join(words))) and bool(_CALLS.fullmatch(" ".join(words)))
 
 
-_AWK_ACTS: Final = re.compile(r"system|getline|ENVIRON|PROCINFO|ARG|@|\\\n|\|")
+_AWK_ACTS: Final = re.compile(r"system|getline|@|\\\n|\|")
+_AWK_NAME: Final = re.compile(r"[A-Z_][A-Z\d_]+")
+_AWK_NAMES: Final = frozenset(
+    {
+        *("BEGIN", "END", "NR", "NF", "FNR", "FS", "OFS", "RS", "ORS", "FILENAME"),
+        *("RSTART", "RLENGTH", "SUBSEP", "CONVFMT", "OFMT"),
+    }
+)
+"""The only words in capitals: others are what it is given, the environment, or hold all these."""
 _AWK_COMPARES: Final = re.compile(r"[^\"/{#>]*(?:>[^\"/{#>]*)*[^>]*", re.DOTALL)
 """Before an action, a string and a comment a `>` compares; behind that it may write."""
 
@@ -134,7 +142,9 @@ def awk_only_reads(script: str) -> bool:
     It is read without regard to its strings: in them, too, the words for that are refused.
     """
     text = script.replace("||", " ").replace(">=", " ")
-    return _AWK_ACTS.search(text) is None and _AWK_COMPARES.fullmatch(text) is not None
+    if _AWK_ACTS.search(text) or not _AWK_NAMES.issuperset(_AWK_NAME.findall(text)):
+        return False
+    return _AWK_COMPARES.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.shell.line import LoopWords, ShellCommand, ShellLine
-from amplifier_tui.base.shell.looks import EXPANDED
+from amplifier_tui.base.shell.looks import EXPANDED, writes_nothing
 from amplifier_tui.base.shell.unwrap import programs_of
 
 _MOST: Final = 200
@@ -15,8 +15,7 @@ _MOST: Final = 200
 _VARIABLE: Final = lazy_pattern(r"[a-z][a-z\d_]*")
 """None of those that change what programs do: these have capitals."""
 _VALUE: Final = lazy_pattern(r"[\w./+,:@%=-]+")
-_PATTERN: Final = lazy_pattern(r"[\w./+,:@%=*?][\w./+,:@%=*?-]*")
-_LITERAL_DOLLAR: Final = lazy_pattern(r"\\|'[^']*\$")
+_QUOTES: Final = lazy_pattern(r"'[^']*'|\"[^\"]*\"|[^'\"]+|['\"]")
 _CHOOSES: Final = lazy_pattern(r"[*?\[{]")
 _TIMER: Final = (
     r"(?:time(?: -p)?|nice(?: -n -?\d+)?|timeout(?: --foreground| --preserve-status| -v"
@@ -34,14 +33,30 @@ def plain_line(line: ShellLine) -> ShellLine | None:
     """
     if not line.complete or (line.hidden and not line.ordered):
         return None
-    if not all(_VARIABLE.fullmatch(loop.name) for loop in line.loops):
+    names = [loop.name for loop in line.loops]
+    if not all(map(_VARIABLE.fullmatch, names)) or len({*names}) < len(names):
+        # Of two loops over one variable it would not be known which of them set it last.
         return None
     commands: list[ShellCommand] = []
     for command in line.commands:
+        if _only_silences(command):
+            continue
         commands += map(_without_timer, _in_loops(command, line))
         if len(commands) > _MOST:
             return None
     return replace(line, commands=tuple(commands), hidden="", loops=())
+
+
+def _only_silences(command: ShellCommand) -> bool:
+    """Whether it is no command: what a loop or a group before it prints goes nowhere."""
+    return (
+        not (command.words or command.assignments)
+        and bool(command.redirections)
+        and all(
+            writes_nothing(each) and not each.operator.startswith("<")
+            for each in command.redirections
+        )
+    )
 
 
 def _in_loops(command: ShellCommand, line: ShellLine) -> Sequence[ShellCommand]:
@@ -66,40 +81,43 @@ def _for_each(command: ShellCommand, loop: LoopWords) -> Sequence[ShellCommand]:
     pairs = list(zip(command.written, command.known, strict=True))
     if not any(not known and use.search(word) for word, known in pairs):
         return [command]
-    if _LITERAL_DOLLAR.search(command.text) or not loop.words:
+    if not loop.words or _has_literal_dollar(command.text):
         return [command]
     # Rules know programs by their names: none may come from a loop.
     programs = [run.program for run in programs_of(command)]
     if not all(programs):
         return [command]
-    quoted = not use.search(re.sub(rf'"(?:{use.pattern})"', "", command.text))
     found: list[ShellCommand] = []
     for value, is_known in loop.words:
-        # Where it is not quoted, names that a pattern stands for would be split at their blanks.
-        fits = _VALUE.fullmatch(value) if is_known else quoted and _PATTERN.fullmatch(value)
-        if not fits:
+        # Of a pattern only running tells what it stands for, and where that is split.
+        if not (is_known and _VALUE.fullmatch(value)):
             return [command]
         written = [word if known else use.sub(value, word) for word, known in pairs]
         known = [
             known
             or (
-                is_known
-                and use.search(word) is not None
+                use.search(word) is not None
                 and not (EXPANDED.search(made) or _CHOOSES.search(made))
             )
             for (word, known), made in zip(pairs, written, strict=True)
         ]
-        if not is_known and any(use.search(w) and not use.fullmatch(w) for w, _ in pairs):
-            return [command]
-        words = [
+        texts = [
             made if sure else text
             for made, sure, text in zip(written, known, command.words, strict=True)
         ]
-        made_of = replace(command, words=tuple(words), known=tuple(known), written=tuple(written))
+        made_of = replace(command, words=tuple(texts), known=tuple(known), written=tuple(written))
         if [run.program for run in programs_of(made_of)] != programs:
             return [command]
         found.append(made_of)
     return found
+
+
+def _has_literal_dollar(text: str) -> bool:
+    """Whether a command may hold a dollar that is no variable."""
+    if "\\" in text:
+        return True
+    pieces = _QUOTES.findall(text)
+    return any(piece in "'\"" or (piece[0] == "'" and "$" in piece) for piece in pieces)
 
 
 def _without_timer(command: ShellCommand) -> ShellCommand:

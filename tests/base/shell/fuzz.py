@@ -70,6 +70,9 @@ AROUND = (
     "for x in a dir/x; do {}; done",
     "for x in *; do {}; done",
     "for x in -o out; do {}; done",
+    "for x in *; do for x in a; do :; done; {}; done",
+    "for x in a; do for x in -o; do :; done; {}; done",
+    "for x in a b; do {}; done >/dev/null",
     "for PATH in dir .; do {}; done",
     "if test -f a; then {}; else {}; fi",
     "if {}; then ls; fi",
@@ -90,7 +93,7 @@ def around(count: int, seed: int) -> Iterator[str]:
     """Yield lines in which others stand in loops, conditions and behind programs that time them."""
     source = random.Random(seed)
     for line in lines(count, seed):
-        used = line.replace("a", source.choice(("$x", '"$x"', "${x}", "a")), 1)
+        used = line.replace("a", source.choice(("$x", '"$x"', '""$x""', "${x}", "a")), 1)
         frame = source.choice(AROUND)
         yield frame.format(*[used] * frame.count("{}"))
 

@@ -245,6 +245,9 @@ awk 'BEGIN{getline l < "x"}'
 awk 'BEGIN{print ENVIRON["X"]}'
 awk 'BEGIN{ARGV[1]="/etc/passwd"; ARGC=2} 1'
 gawk '@load "x"; BEGIN{f()}'
+awk 'BEGIN{SYMTAB["AR" "GV"][1]="/etc/passwd"}1' a
+awk 'BEGIN{for (i in PROCINFO) print i, PROCINFO[i]}'
+awk 'BEGIN{for (i in FUNCTAB) print i}'
 gawk -e x
 gawk -i x y
 awk "$x" a
