@@ -36,6 +36,8 @@ def decide(workspace: Path, command: str, *rules: str) -> GateDecision:
 @pytest.mark.parametrize(
     ("command", "file"),
     [
+        *(("rm -rf ~+/data", "data/d.txt"), ("rm -rf {data,x}", "data/d.txt")),
+        ("git -c clean.requireForce=false clean -dX", "data/d.txt"),
         *(("rm -rf data", "data/d.txt"), ("rm -rf ./data/", "data/d.txt")),
         *(("rm data/d.txt", "data/d.txt"), ("cd data && rm d.txt", "data/d.txt")),
         *(("rm -rf dist data && ls", "data/d.txt"), ("rm -r src", "src/b.db")),

@@ -19,7 +19,7 @@ _MOST_MATCHES: Final = 200
 _MOST_NAMES: Final = 10_000
 
 _PLACES: Final = re.compile(
-    r"(?:\$(?:PWD|\{PWD(?::?\?[^}]*)?\}|\(pwd\))|`pwd`|(\$(?:HOME|\{HOME(?::?\?[^}]*)?\}))"
+    r"(?:~\+|\$(?:PWD|\{PWD(?::?\?[^}]*)?\}|\(pwd\))|`pwd`|(\$(?:HOME|\{HOME(?::?\?[^}]*)?\}))"
     r"|(\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`))(?=/|\Z)"
 )
 

@@ -12,11 +12,11 @@ from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.shell import ProgramRun, programs_of
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.base.text import one_line
+from amplifier_tui.host.gate.calls.deleting import in_braces
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.rules.matching import Part
-from amplifier_tui.host.gate.verdicts.git import given
-from amplifier_tui.host.gate.verdicts.lost.taken import DELETERS, searched
+from amplifier_tui.host.gate.verdicts.lost.taken import DELETERS, cleans, searched
 from amplifier_tui.host.gate.verdicts.sweeping import named_operands
 
 _MOST_FOLDERS: Final = 20
@@ -70,8 +70,8 @@ def _named(run: ProgramRun, here: Whereabouts) -> Iterator[Path]:
     for written, word, known in words:
         if not word.startswith("-"):
             place = here.named(written)
-            texts = [place or word] if known or place else here.matches(word) or []
-            yield from _inside(texts, here)
+            for each in (place or word,) if known else in_braces(place or written):
+                yield from _inside([each] if known else here.matches(each) or [each], here)
 
 
 def _found(words: Sequence[str], here: Whereabouts) -> tuple[Iterator[Path], list[str]]:
@@ -87,9 +87,7 @@ def _cleaned(arguments: tuple[str, ...], here: Whereabouts) -> Iterator[Path]:
     """Return where `git clean` deletes what is ignored."""
     options, name, rest = git_words(arguments)
     flags = option_names(rest[: rest.index("--")] if "--" in rest else rest)
-    if name != "clean" or not given(flags, "f force") or given(flags, "n dry-run"):
-        return iter(())
-    if flags.isdisjoint("xX"):
+    if name != "clean" or not cleans(options, flags) or flags.isdisjoint("xX"):
         return iter(())
     folder = Path(*git_folders(options))
     return _inside((str(folder / word) for word in named_operands(rest) or (".",)), here)

@@ -4,6 +4,7 @@ What a program does that is none of these does not show: a script, a build, a fo
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from glob import escape
 from itertools import pairwise
@@ -36,10 +37,15 @@ _ANEW: Final = frozenset({">", ">|", "&>", ">&"})
 _FED: Final = "{}"
 _LITERAL: Final = ":(literal)"
 _LIKE: Final = ":(glob)"
+_SORTED_INTO: Final = re.compile(r"(?:-o|--output=)(.+)")
 _NEGATES: Final = frozenset({"!", "-not"})
 _INTO: Final = "--target-directory="
+_INTO_SHORT: Final = re.compile(r"-[a-su-zA-Z]*t.")
+_AS_FILE: Final = re.compile(r"-[a-zA-Z]*T[a-zA-Z]*|--no-target-directory")
 _INTO_NEXT: Final = ("-t", "--target-directory")
 _MOST_FOLDERS: Final = 32
+_WRITES_OVER: Final = {"read-tree": "u reset", "checkout-index": "f force"}
+"""Options with which commands of git write over files of the worktree, whatever is in them."""
 
 
 _Word = tuple[str, bool]
@@ -115,7 +121,7 @@ def _changes(run: ProgramRun) -> bool:
             return given(flags, "f force")
         case program if program in _PUTTERS:
             return not given(flags, "n no-clobber dry-run")
-    return run.program in _EMPTIERS | {"dd"} or _in_place(run)
+    return run.program in _EMPTIERS | {"dd", "sort"} or _in_place(run)
 
 
 def _changed(run: ProgramRun, here: Whereabouts) -> list[_Word]:
@@ -127,9 +133,18 @@ def _changed(run: ProgramRun, here: Whereabouts) -> list[_Word]:
         return [pairs[at] for at in places]
     if run.program == "dd":
         return [(word[3:], known) for word, known in pairs if word.startswith("of=")]
+    if run.program == "sort":
+        return _sorted_into(pairs)
     if run.program in _PUTTERS:
         return _put(run.program, pairs, here)
     return _operands(pairs)
+
+
+def _sorted_into(pairs: Sequence[_Word]) -> list[_Word]:
+    """Return the file that `sort` writes."""
+    apart = [pair for (option, _), pair in pairwise(pairs) if option in ("-o", "--output")]
+    joined = ((found[1], known) for word, known in pairs if (found := _SORTED_INTO.fullmatch(word)))
+    return [*apart, *joined]
 
 
 def _operands(pairs: Sequence[_Word]) -> list[_Word]:
@@ -143,6 +158,8 @@ def _put(program: str, pairs: list[_Word], here: Whereabouts) -> list[_Word]:
     named = _operands(pairs)
     given_by = [(word.partition("=")[2], known) for word, known in pairs if word.startswith(_INTO)]
     given_by += (pair for (option, _), pair in pairwise(pairs) if option in _INTO_NEXT)
+    short = (pair for pair in pairs if _INTO_SHORT.match(pair[0]) and program != "rsync")
+    given_by += ((word.partition("t")[2], known) for word, known in short)
     *sources, target = (
         *(pair for pair in named if pair not in given_by),
         *given_by[:1],
@@ -151,7 +168,8 @@ def _put(program: str, pairs: list[_Word], here: Whereabouts) -> list[_Word]:
     if program == "mv" and folder.outside:
         return sources
     plain = all(known and _FED not in word for word, known in (*sources, target))
-    if not sources or program == "rsync" or not plain or not folder.path.is_dir():
+    whole = program == "rsync" or any(_AS_FILE.fullmatch(word) for word, _ in pairs)
+    if not sources or whole or not plain or not folder.path.is_dir():
         return [target] if sources else []
     names = (os.path.basename(word.rstrip("/")) for word, _ in sources)
     return [(os.path.join(target[0], name), True) for name in names if name]
@@ -257,14 +275,22 @@ def _by_git(run: ProgramRun, here: Whereabouts) -> Iterator[Taken]:
     at = rest.index("--") if "--" in rest else len(rest)
     flags = option_names(rest[:at])
     which: Which = "tracked"
+    if any(option.casefold().startswith("alias.") for option in options):
+        # It is another command than its name says.
+        yield _whole(here)
+        return
     if name == "clean":
-        if not given(flags, "f force") or given(flags, "n dry-run"):
+        if not cleans(options, flags):
             return
         which = "ignored" if "X" in flags else "new and ignored" if "x" in flags else "new"
     elif name == "rm":
         if not given(flags, "f force") or given(flags, "cached n dry-run"):
             return
-    elif LOSES not in judge_git(arguments)[1]:
+    elif name == "mv" and given(flags, "f force"):
+        for word, known in list(zip(run.command.written, run.command.known, strict=True))[-1:]:
+            yield from _named(word, known, here, follows=False)
+        return
+    elif not (given(flags, _WRITES_OVER.get(name, "")) or LOSES in judge_git(arguments)[1]):
         return
     pairs = zip(run.command.written, run.command.known, strict=True)
     chosen = any(not known and EXPANDED.search(word) for word, known in pairs)
@@ -281,6 +307,12 @@ def _by_git(run: ProgramRun, here: Whereabouts) -> Iterator[Taken]:
             words = tuple(each for each in rest[:at] if _names_files(each, folder))
     # Others are about all that there is.
     yield Taken(folder, which, words or (("." if name == "clean" else ":/"),), "the workspace")
+
+
+def cleans(options: Sequence[str], flags: set[str]) -> bool:
+    """Whether `git clean` with these options, behind those of git's own, deletes something."""
+    unforced = any("clean.requireforce=" in option.casefold() for option in options)
+    return (unforced or given(flags, "f force")) and not given(flags, "n dry-run")
 
 
 def _names_files(word: str, folder: Path) -> bool:
