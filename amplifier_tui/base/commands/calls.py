@@ -77,6 +77,11 @@ def filtered(bubblewrap: str, options: Sequence[str]) -> list[str]:
 
 @cache
 def _held() -> int:
-    held = os.memfd_create("amplifier-tui-filter")
+    # Not every system has it, and this file is imported on all.
+    import fcntl
+
+    held = os.memfd_create("amplifier-tui-filter", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.write(held, without_keyrings())
+    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(held, fcntl.F_ADD_SEALS, seals)
     return held

@@ -12,8 +12,10 @@ from amplifier_tui.base.shell.unwrap import programs_of
 
 _MOST: Final = 200
 """Commands that loops stand for."""
-_VARIABLE: Final = lazy_pattern(r"[a-z][a-z\d_]*")
-"""None of those that change what programs do: these have capitals."""
+_VARIABLE: Final = lazy_pattern(
+    r"(?!(?:[cfm]?d?path|manpath|mailpath|module_path|psvar|watch|histchars|\w*_proxy)\Z)[a-z][a-z\d_]*"
+)
+"""None of those that change what programs do: these have capitals, or are zsh's names for such."""
 _VALUE: Final = lazy_pattern(r"[\w./+,:@%=-]+")
 _QUOTES: Final = lazy_pattern(r"'[^']*'|\"[^\"]*\"|[^'\"]+|['\"]")
 _CHOOSES: Final = lazy_pattern(r"[*?\[{]")

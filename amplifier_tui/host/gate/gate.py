@@ -174,7 +174,7 @@ class Gate:
 
         book = self.book
         book.refresh()
-        match = book.match(description.parts)
+        match = book.match(description.every_part)
         if match is not None and match.verdict == "deny":
             return by_rule(match, f"The rule {match.rule} denies this.")
         by_mode = self._by_mode(mode, description, act, confines)
@@ -192,12 +192,12 @@ class Gate:
                 return decision("deny", reason)
             return decision("ask", "; ".join(failed) or alone, by_person=True)
         if by_mode == "deny" and not opens:
-            idle = match or book.match(description.parts, planned=True)
+            idle = match or book.match(description.every_part, planned=True)
             passed = f"; the rule {idle.rule} does not count in this mode" if idle else ""
             return decision("deny", f"{reason}{passed}")
         if match is not None and match.verdict == "ask":
             return by_rule(match, f"the rule {match.rule} asks")
-        if round_it := book.doubt(description.parts, self.workspace, leaves_out):
+        if round_it := book.doubt(description.every_part, self.workspace, leaves_out):
             rule, verb = round_it
             done = "denies" if rule.verdict == "deny" else "asks about"
             reason = f"it may {verb} what the rule {rule} {done}"
@@ -208,7 +208,7 @@ class Gate:
             match is not None and match.scope == "always" and not (confines and not self.sandbox())
         )
         if others := self._of_others(description, bare=bare):
-            told = by_mode == "ask" and (match or book.match(description.parts, planned=True))
+            told = by_mode == "ask" and (match or book.match(description.every_part, planned=True))
             match, reason = None, others if told else reason
         strict = bool(self.unread)
         # Only rules grant it, and a command line has it as a whole.
@@ -223,7 +223,7 @@ class Gate:
         lost = self._lost(description) if by_mode == "allow" or mode == "edits" else ""
         if why := unread or self._unsigned(description) or lost:
             return decision("ask", why, **asked)
-        match = None if strict or others else book.match(description.parts, planned=True)
+        match = None if strict or others else book.match(description.every_part, planned=True)
         goes = match is not None or by_mode == "allow"
         if hooked and (goes or by_mode == "ask"):
             return decision("ask", "a hook asks", hook_only=goes, **asked)
@@ -274,7 +274,7 @@ class Gate:
 
         sandboxed = confines and not self.sandbox()
         where = description.cwd, self.workspace
-        return may_do_more(description.parts, *where, confines=confines, sandboxed=sandboxed)
+        return may_do_more(description.every_part, *where, confines=confines, sandboxed=sandboxed)
 
     def _of_others(self, description: Description, *, bare: bool) -> str:
         """Why no rule lets a command of git through: what its repository has it run."""
@@ -283,7 +283,7 @@ class Gate:
         from amplifier_tui.host.gate.verdicts.others import works_for_others
 
         where = description.cwd, self.workspace
-        return works_for_others(description.payload, description.parts, *where, bare=bare)
+        return works_for_others(description.payload, description.every_part, *where, bare=bare)
 
     def _lost(self, description: Description) -> str:
         """Why what a command takes away would not come back when the user goes back; else empty."""
@@ -365,7 +365,7 @@ def _unread(description: Description, rule: Rule | None) -> str:
     if rule is None or description.kind != "command":
         return ""
     hides = UNREADABLE in description.judgement.reasons or any(
-        part.command is not None and may_hide(part.command) for part in description.parts
+        part.command is not None and may_hide(part.command) for part in description.every_part
     )
     return f"it {UNREADABLE}, and the rule {rule} may be about it" if hides else ""
 

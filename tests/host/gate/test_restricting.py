@@ -132,7 +132,7 @@ def test_an_unknown_word_elsewhere_asks_nobody(tmp_path: Path, line: str) -> Non
         ("for f in a; do timeout 5 cat $f; done", "deny"),
         ("for c in cat; do $c a; done", "ask"),
         ("for c in cat; do timeout 5 $c a; done", "ask"),
-        ("for c in show; do git $c HEAD; done", "ask"),
+        ("for c in show; do git $c HEAD; done", "deny"),
         ("for f in a; do head $f; done", "allow"),
     ],
 )
@@ -142,3 +142,36 @@ def test_a_line_that_only_reads_is_written_out_for_no_rule_to_be_gone_round(
     rules = [parse_rule(f"bash({each})", "deny") for each in ("cat *", "git show *")]
     gate = Gate(tmp_path, lambda: RuleBook(rules), mode="ask")
     assert gate.decide("bash", {"command": line}).verdict == wanted
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "for x in secrets/plan.txt; do awk 1 $x; done",
+        'for x in secrets; do awk 1 "$x/plan.txt"; done',
+        "for x in secrets/plan.txt; do date -f $x; done",
+        "for x in secrets/plan.txt; do cat $x; done",
+        "if true; then timeout 5 cat secrets/plan.txt; fi",
+    ],
+)
+def test_a_loop_leads_to_no_file_that_a_rule_denies(tmp_path: Path, line: str) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets/plan.txt").write_text("x")
+    rules = [parse_rule("read(secrets/**)", "deny")]
+    gate = Gate(tmp_path, lambda: RuleBook(rules), mode="ask")
+    assert gate.decide("bash", {"command": line}).verdict in ("ask", "deny")
+    assert Gate(tmp_path, RuleBook).decide("bash", {"command": line}).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["f=secrets/plan.txt; awk 1 $f", "cd $X; awk 1 plan.txt", "ls | xargs awk 1", "tar -tf $X"],
+)
+def test_awk_reads_what_shows_when_it_runs_as_cat_does(tmp_path: Path, line: str) -> None:
+    gate = Gate(
+        tmp_path,
+        lambda: RuleBook([parse_rule("read(secrets/**)", "deny")]),
+        mode="auto",
+        sandbox=lambda: "",
+    )
+    assert gate.decide("bash", {"command": line}, confines=True).verdict == "ask"

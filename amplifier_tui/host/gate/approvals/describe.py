@@ -65,7 +65,8 @@ class Description:
     `diff` the change that would be made, `problem` what is wrong with that. `complete` says that
     the payload is all of it, `unclear` that it may mean something else. `doubt` is what keeps
     one from telling that commands only read of which each seems to. `replaced` are the files that
-    it would write over as a whole, each with its stamp.
+    it would write over as a whole, each with its stamp. `written_out` are the commands of a line
+    that only reads as they run in its loops, where that is not how they stand there.
     """
 
     action: str
@@ -81,6 +82,12 @@ class Description:
     unclear: bool = False
     doubt: str = ""
     replaced: frozenset[tuple[Path, tuple[int, int] | None]] = frozenset()
+    written_out: tuple[Part, ...] = ()
+
+    @property
+    def every_part(self) -> tuple[Part, ...]:
+        """What no rule that denies or asks may be about."""
+        return (*self.parts, *self.written_out)
 
     @property
     def touched(self) -> Touched:
@@ -227,8 +234,9 @@ def _command(subject: Subject, workspace: Path) -> Description:
         parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)
     doubt = ""
     readable = UNREADABLE not in whole.reasons
-    if readable and (written := _written_out(line, subject, workspace, folder)) is not None:
-        whole = written
+    written = _written_out(line, subject, workspace, folder) if readable else ()
+    if written:
+        whole = worst(part.judgement for part in written)
         parts = tuple(replace(part, reads=True, judgement=whole) for part in parts)
     if not all(part.reads for part in parts):
         doubt = _doubt(line.hidden, parts)
@@ -259,19 +267,20 @@ def _command(subject: Subject, workspace: Path) -> Description:
         complete=complete,
         unclear=subject.unclear,
         doubt=doubt,
+        written_out=written,
     )
 
 
 def _written_out(
     line: ShellLine, subject: Subject, workspace: Path, folder: Path
-) -> Judgement | None:
-    """Judge a line with its loops written out; None where its commands do not all only read."""
+) -> tuple[Part, ...]:
+    """Return the commands of a line as they run; none where they do not all only read."""
     plain = plain_line(line)
     if plain is None or (plain.commands == line.commands and not line.hidden):
-        return None
+        return ()
     judged = judge_line(plain, subject.text, workspace, folder)
     parts = command_parts(subject.tool, plain, judged.each, judged.heres, subject.text)
-    return judged.whole if parts and all(part.reads for part in parts) else None
+    return parts if all(part.reads for part in parts) else ()
 
 
 def _doubt(hidden: str, parts: tuple[Part, ...]) -> str:

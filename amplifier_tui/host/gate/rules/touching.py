@@ -26,7 +26,9 @@ from amplifier_tui.host.gate.rules.paths import begins_at, is_pattern
 from amplifier_tui.host.gate.rules.text import Rule
 from amplifier_tui.host.gate.verdicts.moves import after_command
 
-_SHOWS: Final = frozenset({"files", "pattern", "first", "sed", "jq", "revisions"})
+_SHOWS: Final = frozenset(
+    {"files", "pattern", "first", "sed", "jq", "revisions", "awk", "date", "tar"}
+)
 """Kinds of operands, in the table of programs, of those that show what is in files."""
 _NAMES_ONLY: Final = frozenset(
     {"ls", "stat", "cd", "pushd", "df", "du", "realpath", "readlink", "file"}
