@@ -70,6 +70,13 @@ def test_nothing_around_is_where_they_are_for_the_whole_machine(tmp_path: Path) 
         ("npm ci", "package-lock.json", '{"a":{"version":"file:e.tgz"}}', "of e.tgz"),
         ("npm ci", "package-lock.json", '{"dependencies":{"e":"file:e.tgz"}}', "of e.tgz"),
         ("npm ci", "package-lock.json", '{"a":{"resolved":"http://h/e"}}', "`http://h/e`"),
+        (
+            *("npm ci", "package-lock.json"),
+            '{"packages":{"node_modules/a":{"resolved":"https://r.org/a.tgz","link":true}}}',
+            "what is in package-lock.json",
+        ),
+        ("npm ci", "package-lock.json", '{"packages":{"https:/x":{}}}', "is in package-lock.json"),
+        ("npm ci", "package-lock.json", '{"packages":{"../x":{}}}', "is in package-lock.json"),
         ("npm ci", "package-lock.json", "{", "what is in package-lock.json"),
         ("npm ci", "npm-shrinkwrap.json", "{" + " " * 30_000_000 + "}", "is in npm-shrinkwrap"),
         ("npm ci", "yarn.lock", YARN + '  resolved "./e.tgz"\n', "scripts of e.tgz"),
@@ -104,6 +111,7 @@ def test_what_a_lock_or_a_workspace_takes_in_else_is_asked_about(
     ("line", "name", "text"),
     [
         ("npm ci", "package-lock.json", '{"a":{"resolved":"https://r.org/a.tgz"},"b":{}}'),
+        ("npm ci", "package-lock.json", '{"packages":{"":{},"node_modules/a":{},"lib":{}}}'),
         ("npm ci", "package-lock.json", '{"a":{"peerDependencies":{"b":">=16 || ^17.0.0-rc"}}}'),
         ("npm ci", "pnpm-lock.yaml", "{"),
         ("yarn install", "yarn.lock", YARN + '  resolved "https://r.org/l.tgz#ab12"\n'),

@@ -24,6 +24,7 @@ _DEPENDS: Final = frozenset(
     {"dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "requires"}
 )
 _FILE: Final = re.compile(r"(?:^|@)file:([^()]*)")
+_ODD_PLACE: Final = re.compile(r"[:\\]|^/|(?:^|/)\.\.(?:/|$)")
 _WORD: Final = r"""(?:"[^"]*"|[^\s"',:{}\[\]?#&*!|>%]+)"""
 _VALUE: Final = r"""(?:"[^"]*"|(?![&*!|>%@\[{'?])[^\s":#]+(?: [^\s":#]+)*)"""
 _OF_YARN: Final = re.compile(rf"( *)({_WORD})(?::|:? ({_VALUE}))|#.*|", re.ASCII)
@@ -66,6 +67,12 @@ def _of_npm(text: str) -> Iterator[str]:
         within, value = left.pop()
         if isinstance(value, list):
             left += [(within, each) for each in value]
+        elif isinstance(value, dict):
+            if value.get("link") is True and is_address(str(value.get("resolved"))):
+                # Npm takes it for a path.
+                raise ValueError("a link with an address")
+            if within == "packages" and any(map(_ODD_PLACE.search, value)):
+                raise ValueError("a package at an odd place")
         for name, each in value.items() if isinstance(value, dict) else ():
             if isinstance(each, dict | list):
                 left.append((name, each))
